@@ -1,0 +1,109 @@
+# The functions that make every target of the project, so that warnings, sanitizers, the precompiled header and
+# labels are set in one place:
+#
+#   jitk_library(name SOURCES ... [DEPENDS ...])            a room of libjitk: no LLVM
+#   jitk_compiler_library(name SOURCES ... [DEPENDS ...])   a room of libjitk-compiler: MLIR, the shared PCH
+#   jitk_tool(name SOURCES ... [DEPENDS ...])               a program
+#   jitk_unit_test(name SOURCES ... [DEPENDS ...] [LABELS ...])   a doctest program, registered with CTest
+#   jitk_lit_suite(name DIRECTORY dir [DEPENDS ...])        a folder of lit tests
+
+find_program(JITK_CCACHE ccache)
+if(JITK_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  # Lets ccache see through the precompiled header and relocate paths between checkouts.
+  set(jitk_launcher ${CMAKE_COMMAND} -E env
+    CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
+    CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${JITK_CCACHE})
+  set(CMAKE_C_COMPILER_LAUNCHER ${jitk_launcher})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${jitk_launcher})
+endif()
+
+find_package(Threads REQUIRED)
+
+if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
+  find_program(JITK_LLD NAMES ld.lld-22 ld.lld)
+  if(JITK_LLD)
+    add_link_options(--ld-path=${JITK_LLD})
+  endif()
+  set(CMAKE_PCH_INSTANTIATE_TEMPLATES ON)
+endif()
+
+set(jitk_warnings -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Wno-unused-parameter)
+if(JITK_WERROR)
+  list(APPEND jitk_warnings -Werror)
+endif()
+
+function(jitk_configure_target target)
+  target_compile_options(${target} PRIVATE
+    "$<$<COMPILE_LANGUAGE:CXX>:${jitk_warnings}>"
+    "$<$<COMPILE_LANG_AND_ID:CXX,Clang>:SHELL:-Xclang -fno-pch-timestamp>"
+    -ffile-prefix-map=${PROJECT_SOURCE_DIR}/=
+    # Not CMake's property, which gives programs -fPIE: the precompiled header serves libraries and programs alike.
+    -fPIC)
+  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include)
+  # What is generated trips warnings that our own code must not.
+  target_include_directories(${target} SYSTEM PRIVATE ${PROJECT_BINARY_DIR})
+  if(JITK_ASSERTIONS)
+    target_compile_definitions(${target} PRIVATE JITK_ASSERTIONS=1)
+  endif()
+  if(JITK_SANITIZE)
+    target_compile_options(${target} PRIVATE -fsanitize=${JITK_SANITIZE} -fno-omit-frame-pointer
+      -fno-sanitize-recover=all)
+    target_link_options(${target} PRIVATE -fsanitize=${JITK_SANITIZE})
+  endif()
+endfunction()
+
+function(jitk_library name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;DEPENDS")
+  add_library(jitk_${name} STATIC ${arg_SOURCES})
+  add_library(jitk::${name} ALIAS jitk_${name})
+  jitk_configure_target(jitk_${name})
+  target_link_libraries(jitk_${name} PUBLIC ${arg_DEPENDS} Threads::Threads)
+endfunction()
+
+function(jitk_compiler_library name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;DEPENDS;GENERATED")
+  add_library(jitk_${name} STATIC ${arg_SOURCES})
+  add_library(jitk::${name} ALIAS jitk_${name})
+  jitk_configure_target(jitk_${name})
+  jitk_use_mlir(jitk_${name})
+  target_link_libraries(jitk_${name} PUBLIC ${arg_DEPENDS} Threads::Threads)
+  if(TARGET jitk_dialects_inc)
+    add_dependencies(jitk_${name} jitk_dialects_inc)
+  endif()
+endfunction()
+
+function(jitk_tool name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "MLIR" "" "SOURCES;DEPENDS")
+  add_executable(${name} ${arg_SOURCES})
+  jitk_configure_target(${name})
+  if(arg_MLIR)
+    jitk_use_mlir(${name})
+    add_dependencies(${name} jitk_dialects_inc)
+  endif()
+  target_link_libraries(${name} PRIVATE ${arg_DEPENDS} Threads::Threads)
+endfunction()
+
+function(jitk_unit_test name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "MLIR" "" "SOURCES;DEPENDS;LABELS;ARGS")
+  add_executable(${name} ${arg_SOURCES} ${PROJECT_SOURCE_DIR}/tests/support/DoctestMain.cpp)
+  jitk_configure_target(${name})
+  if(arg_MLIR)
+    jitk_use_mlir(${name})
+    add_dependencies(${name} jitk_dialects_inc)
+  endif()
+  target_link_libraries(${name} PRIVATE ${arg_DEPENDS} Threads::Threads)
+  add_test(NAME ${name} COMMAND ${name} ${arg_ARGS})
+  if(NOT arg_LABELS)
+    set(arg_LABELS unit)
+  endif()
+  # A doctest program that ran nothing must not pass.
+  set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}" FAIL_REGULAR_EXPRESSION "test cases: +0 ")
+endfunction()
+
+function(jitk_lit_suite name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "DIRECTORY" "DEPENDS")
+  find_program(JITK_LIT NAMES lit llvm-lit HINTS ${LLVM_TOOLS_BINARY_DIR} REQUIRED)
+  configure_file(${PROJECT_SOURCE_DIR}/tests/ir/lit.site.cfg.py.in ${CMAKE_CURRENT_BINARY_DIR}/${name}/lit.site.cfg.py @ONLY)
+  add_test(NAME ${name} COMMAND ${JITK_LIT} -v ${CMAKE_CURRENT_BINARY_DIR}/${name})
+  set_tests_properties(${name} PROPERTIES LABELS lit)
+endfunction()
