@@ -1,0 +1,77 @@
+// The interface behind which the compiler library is opened.
+//
+// libjitk never links the compiler. On the first miss it opens libjitk-compiler.so, calls `jitk_compiler_open` and
+// compares build ids. Both libraries are built together by one toolchain, so C++ types may cross here.
+
+#pragma once
+
+#include "src/ops/Description.h"
+#include "src/runtime/Device.h"
+#include "src/runtime/Recipe.h"
+#include "src/runtime/Target.h"
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace jitk {
+
+/// Milliseconds spent in each stage of one compilation.
+struct StageTimes {
+  double build = 0;    ///< description to CommonIR
+  double lower = 0;    ///< CommonIR to TTGIR to the LLVM dialect
+  double llvm = 0;     ///< LLVM O3 and PTX (or host object code for the emulator)
+  double assemble = 0; ///< PTX to machine code
+};
+
+struct KernelStatistics {
+  uint32_t registers = 0;
+  uint32_t spillBytes = 0;
+  uint32_t sharedBytes = 0;
+};
+
+/// The intermediate texts of one compilation, for `--dump`.
+struct CompileDump {
+  std::string commonIr, ttgir, llvmIr, ptx;
+};
+
+struct CompileOptions {
+  std::string assembler; ///< "nvjitlink", "ptxas", "driver"; empty = the first one found
+  bool dump = false;     ///< fill CompiledKernel::dump
+};
+
+struct CompiledKernel {
+  std::vector<uint8_t> code; ///< cubin, or host object code for the emulator
+  std::string ptx;           ///< empty for the emulator
+  Recipe recipe;
+  KernelStatistics statistics;
+  StageTimes times;
+  CompileDump dump;
+};
+
+/// How the emulator runs kernels.
+struct EmulatorOptions {
+  Target target;
+  bool immediate = false; ///< asynchronous instructions take effect at once, not at their wait
+  uint64_t seed = 0;      ///< order in which threads run
+  uint32_t workers = 0;   ///< CTAs in parallel; 0 = one a core
+};
+
+/// The compiler. All functions are thread-safe; each compilation has its own MLIR context.
+class Compiler {
+public:
+  virtual ~Compiler() = default;
+  virtual std::string buildId() const = 0;
+  /// Name and version of the assembler that `compile` would use: part of the key.
+  virtual Result<std::string> assemblerIdentity(const Target &target, const CompileOptions &options) = 0;
+  virtual Result<CompiledKernel> compile(const Description &description, const Target &target,
+                                         const CompileOptions &options) = 0;
+  virtual Result<std::unique_ptr<Device>> createEmulator(const EmulatorOptions &options) = 0;
+};
+
+} // namespace jitk
+
+/// The only symbol that the compiler library exports. The object lives as long as the library stays open.
+extern "C" jitk::Compiler *jitk_compiler_open();
