@@ -23,6 +23,8 @@ if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
   find_program(JITK_LLD NAMES ld.lld-22 ld.lld)
   if(JITK_LLD)
     add_link_options(--ld-path=${JITK_LLD})
+    # LLVM's package names libraries (Z3, libxml2) of which a static link uses nothing.
+    add_link_options(-Wl,--as-needed)
   endif()
   set(CMAKE_PCH_INSTANTIATE_TEMPLATES ON)
 endif()

@@ -1,0 +1,276 @@
+// One CTA computes `tile.m` query rows of one head.
+//
+//                keys, tile.n at a time ->
+//             +------+------+------+------+
+//   queries   |  S0  |  S1  |  S2  |//S3//|    S = Q K^T in registers; P = 2^(S - m) becomes the left operand of
+//   (tile.m)  |      |      |     /|//////|    P V without leaving them. Blocks that need no mask come first.
+//             +------+------+------+------+
+//
+// A head dimension that is no power of two (192) is a list of chunks that are (128 + 64).
+
+#include "src/kernels/attention/FlashAttention.h"
+
+#include "src/kernels/vocabulary/OnlineSoftmax.h"
+
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+using namespace mlir;
+
+namespace jitk::kernels {
+namespace {
+
+struct AttentionTile {
+  int64_t m, n;
+  unsigned numWarps;
+};
+
+/// A part of a head dimension whose size is a power of two.
+struct Chunk {
+  int64_t offset, size;
+};
+
+/// Where a sequence of one head lies in a [batch, sequence, heads, dim] tensor.
+struct HeadView {
+  MatrixView matrix;
+  SmallVector<Chunk> chunks;
+};
+
+} // namespace
+
+static SmallVector<Chunk> splitDimension(int64_t size) {
+  SmallVector<Chunk> chunks;
+  for (int64_t offset = 0; offset < size;) {
+    int64_t part = int64_t(1) << llvm::Log2_64(size - offset);
+    chunks.push_back({offset, part});
+    offset += part;
+  }
+  return chunks;
+}
+
+static AttentionTile chooseTile(const Description &description, const Target &target) {
+  const Dimension &queries = description.dimension("seq_q");
+  bool few = queries.isStatic() && queries.value <= 64;
+  // 16 rows a warp keep a row within one warp. A 256-wide accumulator of 64 rows is 128 registers of 128 threads.
+  if (target.capability == 90 && !few && description.integer("value_dim") <= 128) {
+    return {128, 64, 8};
+  }
+  return {64, description.integer("head_dim") > 128 ? 32 : 64, 4};
+}
+
+namespace {
+
+/// Writes the kernel; its members are what the steps share.
+class FlashAttentionWriter {
+public:
+  FlashAttentionWriter(KernelBuilder &b, const Description &description, const AttentionTile &tile)
+      : b_(b), description_(description), tile_(tile),
+        type_(elementTypeOf(description.word("dtype"), *b.getContext())), causal_(description.flag("causal")) {}
+
+  void write() {
+    locate();
+    loadQueries();
+    SmallVector<Value> carried = loopOverKeys();
+    storeResult({carried[0], carried[1]}, ArrayRef(carried).drop_front(2));
+  }
+
+private:
+  void locate();
+  void loadQueries();
+  SmallVector<Value> loopOverKeys();
+  SmallVector<Value> attend(Value firstKey, ValueRange carried, bool masked);
+  Value scores(Value keyRows, Value firstKey, bool masked);
+  void storeResult(const SoftmaxState &state, ArrayRef<Value> accumulators);
+
+  HeadView headView(StringRef tensor, StringRef sequence, StringRef heads, Value head, int64_t dim);
+  Value chunkPointers(const HeadView &view, Value rows, const Chunk &chunk);
+  Value sequenceLength(StringRef size, StringRef lengths);
+
+  KernelBuilder &b_;
+  const Description &description_;
+  const AttentionTile tile_;
+  Type type_;
+  bool causal_;
+  Value batch_, head_, firstQuery_;
+  Value numQueries_, numKeys_;
+  Value queryRows_; ///< i32 [m]
+  Value diagonal_;  ///< numKeys - numQueries: query i sees keys up to i + diagonal
+  HeadView queries_, keys_, values_, output_;
+  SmallVector<Value> queryBuffers_, keyBuffers_, valueBuffers_;
+};
+
+} // namespace
+
+HeadView FlashAttentionWriter::headView(StringRef tensor, StringRef sequence, StringRef heads, Value head,
+                                        int64_t dim) {
+  KernelBuilder &b = b_;
+  Value row = b.mul(b.toI64(batch_), b.toI64(b.size(sequence)));
+  Value index = b.add(b.mul(row, b.toI64(b.size(heads))), b.toI64(head));
+  Value base = b.advance(b.tensorParameter(tensor), b.mul(index, b.i64(dim)));
+  return {{base, b.mul(b.toI64(b.size(heads)), b.i64(dim))}, splitDimension(dim)};
+}
+
+Value FlashAttentionWriter::sequenceLength(StringRef size, StringRef lengths) {
+  if (!description_.flag("varlen")) {
+    return b_.size(size);
+  }
+  return b_.load(b_.advance(b_.tensorParameter(lengths), batch_));
+}
+
+void FlashAttentionWriter::locate() {
+  KernelBuilder &b = b_;
+  firstQuery_ = b.mul(b.programId(0), b.i32(tile_.m));
+  head_ = b.programId(1);
+  batch_ = b.programId(2);
+  numQueries_ = sequenceLength("seq_q", "seq_lens_q");
+  numKeys_ = sequenceLength("seq_k", "seq_lens_k");
+  diagonal_ = b.sub(numKeys_, numQueries_);
+  queryRows_ = b.add(b.splat(firstQuery_, {tile_.m}), b.range(tile_.m));
+
+  Value group = b.div(b.size("heads"), b.size("kv_heads"));
+  Value keyHead = b.div(head_, group);
+  int64_t headDim = description_.integer("head_dim"), valueDim = description_.integer("value_dim");
+  queries_ = headView("q", "seq_q", "heads", head_, headDim);
+  keys_ = headView("k", "seq_k", "kv_heads", keyHead, headDim);
+  values_ = headView("v", "seq_k", "kv_heads", keyHead, valueDim);
+  output_ = headView("o", "seq_q", "heads", head_, valueDim);
+}
+
+Value FlashAttentionWriter::chunkPointers(const HeadView &view, Value rows, const Chunk &chunk) {
+  MatrixView matrix = view.matrix;
+  matrix.base = chunk.offset ? b_.advance(matrix.base, b_.i32(chunk.offset)) : matrix.base;
+  return b_.pointers(matrix, rows, b_.range(chunk.size));
+}
+
+void FlashAttentionWriter::loadQueries() {
+  KernelBuilder &b = b_;
+  // Rows past the end read row 0 or the last one; nothing of them is stored.
+  Value last = b.maximum(b.sub(numQueries_, b.i32(1)), b.i32(0));
+  Value rows = b.minimum(queryRows_, b.splat(last, {tile_.m}));
+  for (const Chunk &chunk : queries_.chunks) {
+    queryBuffers_.push_back(b.buffer({tile_.m, chunk.size}, type_));
+    b.copyIn(chunkPointers(queries_, rows, chunk), queryBuffers_.back());
+  }
+  for (const Chunk &chunk : keys_.chunks) {
+    keyBuffers_.push_back(b.buffer({tile_.n, chunk.size}, type_));
+  }
+  for (const Chunk &chunk : values_.chunks) {
+    valueBuffers_.push_back(b.buffer({tile_.n, chunk.size}, type_));
+  }
+}
+
+SmallVector<Value> FlashAttentionWriter::loopOverKeys() {
+  KernelBuilder &b = b_;
+  SoftmaxState state = initialSoftmax(b, tile_.m);
+  SmallVector<Value> carried = {state.maximum, state.sum};
+  for (const Chunk &chunk : values_.chunks) {
+    carried.push_back(b.full(0, {tile_.m, chunk.size}, b.getF32Type()));
+  }
+
+  // Keys that every row of the tile sees, then those that some row sees.
+  Value seenByAll = numKeys_, seenBySome = numKeys_;
+  if (causal_) {
+    Value firstRowEnd = b.add(b.add(firstQuery_, diagonal_), b.i32(1));
+    Value lastRowEnd = b.add(firstRowEnd, b.i32(tile_.m - 1));
+    seenByAll = b.maximum(b.minimum(numKeys_, firstRowEnd), b.i32(0));
+    seenBySome = b.minimum(numKeys_, lastRowEnd);
+  }
+  Value wholeBlocks = b.mul(b.div(seenByAll, b.i32(tile_.n)), b.i32(tile_.n));
+  carried = b.loop(b.i32(0), wholeBlocks, tile_.n, carried,
+                   [&](Value key, ValueRange values) { return attend(key, values, /*masked=*/false); });
+  return b.loop(wholeBlocks, seenBySome, tile_.n, carried,
+                [&](Value key, ValueRange values) { return attend(key, values, /*masked=*/true); });
+}
+
+Value FlashAttentionWriter::scores(Value keyRows, Value firstKey, bool masked) {
+  KernelBuilder &b = b_;
+  Value product = b.full(0, {tile_.m, tile_.n}, b.getF32Type());
+  for (auto [query, key] : llvm::zip_equal(queryBuffers_, keyBuffers_)) {
+    product = b.dot(b.read(query), b.transpose(b.read(key)), product);
+  }
+  double scale = std::numbers::log2e / std::sqrt(double(description_.integer("head_dim")));
+  Value scaled = b.mulf(product, b.full(scale, {tile_.m, tile_.n}, b.getF32Type()));
+  if (!masked) {
+    return scaled;
+  }
+  Value key = b.add(b.splat(firstKey, {tile_.n}), b.range(tile_.n));
+  Value seen = b.asRow(b.lessThan(key, b.splat(numKeys_, {tile_.n})), tile_.m);
+  if (causal_) {
+    Value lastSeen = b.add(queryRows_, b.splat(diagonal_, {tile_.m}));
+    seen = b.both(seen, b.lessEqual(b.asRow(key, tile_.m), b.asColumn(lastSeen, tile_.n)));
+  }
+  double none = -std::numeric_limits<double>::infinity();
+  return b.select(seen, scaled, b.full(none, {tile_.m, tile_.n}, b.getF32Type()));
+}
+
+SmallVector<Value> FlashAttentionWriter::attend(Value firstKey, ValueRange carried, bool masked) {
+  KernelBuilder &b = b_;
+  Value rows = b.add(b.splat(firstKey, {tile_.n}), b.range(tile_.n));
+  if (masked) {
+    // Rows past the end are never read: they may hold NaN, which a zero weight does not remove.
+    rows = b.minimum(rows, b.splat(b.sub(numKeys_, b.i32(1)), {tile_.n}));
+  }
+  for (auto [chunk, buffer] : llvm::zip_equal(keys_.chunks, keyBuffers_)) {
+    b.copyIn(chunkPointers(keys_, rows, chunk), buffer);
+  }
+  for (auto [chunk, buffer] : llvm::zip_equal(values_.chunks, valueBuffers_)) {
+    b.copyIn(chunkPointers(values_, rows, chunk), buffer);
+  }
+  SoftmaxStep step = accumulateSoftmax(b, {carried[0], carried[1]}, scores(rows, firstKey, masked));
+  Value weights = b.convert(step.weights, type_);
+
+  SmallVector<Value> next = {step.state.maximum, step.state.sum};
+  for (auto [chunk, buffer, accumulator] :
+       llvm::zip_equal(values_.chunks, valueBuffers_, carried.drop_front(2))) {
+    Value rescaled = b.mulf(accumulator, b.asColumn(step.rescale, chunk.size));
+    next.push_back(b.dot(weights, b.read(buffer), rescaled));
+  }
+  return next;
+}
+
+void FlashAttentionWriter::storeResult(const SoftmaxState &state, ArrayRef<Value> accumulators) {
+  KernelBuilder &b = b_;
+  Value inRange = b.lessThan(queryRows_, b.splat(numQueries_, {tile_.m}));
+  Value normalizer = softmaxNormalizer(b, state);
+  Type outputType = elementTypeOf(description_.word("out_dtype"), *b.getContext());
+  for (auto [chunk, accumulator] : llvm::zip_equal(output_.chunks, accumulators)) {
+    Value result = b.mulf(accumulator, b.asColumn(normalizer, chunk.size));
+    b.store(chunkPointers(output_, queryRows_, chunk), b.convert(result, outputType),
+            b.asColumn(inRange, chunk.size));
+  }
+  // lse is [batch, heads, seq_q].
+  Value index = b.add(b.mul(b.toI64(batch_), b.toI64(b.size("heads"))), b.toI64(head_));
+  Value base = b.advance(b.tensorParameter("lse"), b.mul(index, b.toI64(b.size("seq_q"))));
+  b.store(b.pointers(base, queryRows_), logSumExp(b, state), inRange);
+}
+
+static KernelSignature makeSignature(const Description &description, MLIRContext &context) {
+  Type type = elementTypeOf(description.word("dtype"), context);
+  KernelSignature signature;
+  for (const char *name : {"q", "k", "v"}) {
+    signature.tensor(name, type);
+  }
+  if (description.flag("varlen")) {
+    signature.tensor("seq_lens_q", elementTypeOf("int32", context), 4);
+    signature.tensor("seq_lens_k", elementTypeOf("int32", context), 4);
+  }
+  signature.tensor("o", elementTypeOf(description.word("out_dtype"), context));
+  signature.tensor("lse", elementTypeOf("fp32", context), 4);
+  for (const char *name : {"batch", "heads", "kv_heads", "seq_q", "seq_k"}) {
+    signature.dimension(name, description.dimension(name));
+  }
+  return signature;
+}
+
+Result<BuiltKernel> buildFlashAttention(const Description &description, const Target &target, MLIRContext &context) {
+  KernelSignature signature = makeSignature(description, context);
+  AttentionTile tile = chooseTile(description, target);
+  KernelBuilder b(context, signature, target, "flash_attention", tile.numWarps);
+  FlashAttentionWriter(b, description, tile).write();
+  Expression blocks = Expression::binary(Expression::Op::CeilDiv, signature.expression("seq_q"),
+                                         Expression::constant(tile.m));
+  return std::move(b).finish({blocks, signature.expression("heads"), signature.expression("batch")});
+}
+
+} // namespace jitk::kernels

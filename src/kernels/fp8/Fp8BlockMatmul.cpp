@@ -1,0 +1,92 @@
+#include "src/kernels/fp8/Fp8BlockMatmul.h"
+
+#include "src/kernels/vocabulary/MatrixTile.h"
+#include "src/kernels/vocabulary/Raster.h"
+
+#include "llvm/Support/MathExtras.h"
+#include <algorithm>
+
+using namespace mlir;
+
+namespace jitk::kernels {
+
+/// Scales are given per 128 of K, and of N; one block of K is one promotion.
+static constexpr int64_t kBlock = 128;
+
+namespace {
+struct Fp8Tile {
+  int64_t m, n;
+  unsigned numWarps;
+};
+} // namespace
+
+static Fp8Tile chooseTile(const Description &description, const Target &target) {
+  const Dimension &m = description.dimension("m");
+  int64_t rows = m.isStatic() ? m.value : m.bound ? m.bound : 64;
+  // Two accumulators of m x n live at once: 64 x 128 fp32 twice are 128 registers of 128 threads. A tile of 128 columns
+  // has one weight scale a block.
+  return {std::clamp<int64_t>(llvm::PowerOf2Ceil(std::max<int64_t>(rows, 1)), 16, 64), kBlock, 4};
+}
+
+Result<BuiltKernel> buildFp8BlockMatmul(const Description &description, const Target &target, MLIRContext &context) {
+  const Fp8Tile tile = chooseTile(description, target);
+  Type fp8 = elementTypeOf("e4m3", context);
+  Type fp32 = elementTypeOf("fp32", context);
+  Type outputType = elementTypeOf(description.word("out_dtype"), context);
+
+  KernelSignature signature;
+  signature.tensor("a", fp8);
+  signature.tensor("a_scale", fp32);
+  signature.tensor("b", fp8);
+  signature.tensor("b_scale", fp32);
+  signature.tensor("c", outputType);
+  for (const char *name : {"m", "n", "k"}) {
+    signature.dimension(name, description.dimension(name));
+  }
+
+  KernelBuilder b(context, signature, target, "fp8_block_matmul", tile.numWarps);
+  Value m = b.size("m"), n = b.size("n"), k = b.size("k");
+  Value numBlocks = b.ceilDiv(k, kBlock);
+  TilePosition position = rasterize(b, b.ceilDiv(m, tile.m), b.ceilDiv(n, tile.n));
+  Value firstRow = b.mul(position.row, b.i32(tile.m));
+  Value firstColumn = b.mul(position.column, b.i32(tile.n));
+
+  RowTile left(b, {b.tensorParameter("a"), b.toI64(k)}, firstRow, m, tile.m, kBlock, b.isMultiple("m", tile.m));
+  RowTile right(b, {b.tensorParameter("b"), b.toI64(k)}, firstColumn, n, tile.n, kBlock, b.isMultiple("n", tile.n));
+  RowTile leftScale(b, {b.tensorParameter("a_scale"), b.toI64(numBlocks)}, firstRow, m, tile.m, 1,
+                    b.isMultiple("m", tile.m));
+  Value rightScale = b.advance(b.tensorParameter("b_scale"), b.mul(b.toI64(position.column), b.toI64(numBlocks)));
+  Value leftBuffer = b.buffer({tile.m, kBlock}, fp8);
+  Value rightBuffer = b.buffer({tile.n, kBlock}, fp8);
+  Value zero = b.full(0, {tile.m, tile.n}, fp32);
+
+  auto promote = [&](Value k0, ValueRange carried, bool tail) -> llvm::SmallVector<Value> {
+    b.fill(leftBuffer, left.pointers(k0), tail ? left.mask(k0, k) : Value());
+    b.fill(rightBuffer, right.pointers(k0), tail ? right.mask(k0, k) : Value());
+    Value block = b.div(k0, b.i32(kBlock));
+    Value scaleOfA = b.load(leftScale.pointers(block)); // [m, 1]
+    Value scaleOfB = b.load(b.advance(rightScale, block));
+    Value product = b.dot(b.read(leftBuffer), b.transpose(b.read(rightBuffer)), zero);
+    Value scale = b.mulf(scaleOfA, b.splat(scaleOfB, {tile.m, 1}));
+    Value spread = ir::tt::BroadcastOp::create(b, b.tensorType({tile.m, tile.n}, fp32), scale);
+    return {b.addf(carried.front(), b.mulf(product, spread))};
+  };
+
+  Value wholeBlocks = b.mul(b.div(k, b.i32(kBlock)), b.i32(kBlock));
+  llvm::SmallVector<Value> sum = {zero};
+  sum = b.loop(b.i32(0), wholeBlocks, kBlock, sum,
+               [&](Value k0, ValueRange carried) { return promote(k0, carried, false); });
+  if (!b.isMultiple("k", kBlock)) {
+    sum = b.loop(wholeBlocks, k, kBlock, sum,
+                 [&](Value k0, ValueRange carried) { return promote(k0, carried, true); });
+  }
+
+  RowTile output(b, {b.tensorParameter("c"), b.toI64(n)}, firstRow, m, tile.m, tile.n, true);
+  Value rows = b.add(b.splat(firstRow, {tile.m}), b.range(tile.m));
+  Value mask = output.mask(firstColumn, n);
+  mask = b.both(mask, b.asColumn(b.lessThan(rows, b.splat(m, {tile.m})), tile.n));
+  b.store(output.pointers(firstColumn), b.convert(sum.front(), outputType), mask);
+  return std::move(b).finish(rasterGrid(signature.expression("m"), tile.m, signature.expression("n"), tile.n));
+}
+
+} // namespace jitk::kernels

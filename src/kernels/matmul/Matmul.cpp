@@ -1,0 +1,141 @@
+#include "src/kernels/matmul/Matmul.h"
+
+#include "src/kernels/vocabulary/MatrixTile.h"
+#include "src/kernels/vocabulary/Raster.h"
+
+#include "llvm/Support/MathExtras.h"
+#include <algorithm>
+
+using namespace mlir;
+
+namespace jitk::kernels {
+
+/// The power of two that covers a dimension, within [low, high]; a dynamic one without bound counts as large.
+static int64_t coveringTile(const Dimension &dimension, int64_t low, int64_t high) {
+  int64_t size = dimension.isStatic() ? dimension.value : dimension.bound ? dimension.bound : high;
+  return std::clamp<int64_t>(llvm::PowerOf2Ceil(size), low, high);
+}
+
+MatmulTile chooseMatmulTile(const Description &description, const Target &target) {
+  MatmulTile tile;
+  tile.m = coveringTile(description.dimension("m"), 16, 128);
+  tile.n = coveringTile(description.dimension("n"), 16, 128);
+  // 64 elements are one 128-byte swizzle row of the shared tile; 32 keep two sm_80 CTAs on an SM.
+  tile.k = coveringTile(description.dimension("k"), 16, target.capability >= 90 ? 64 : 32);
+  tile.numWarps = tile.m * tile.n >= 128 * 128 && target.capability == 90 ? 8 : 4;
+  return tile;
+}
+
+namespace {
+
+/// The right operand, row major [K, N] or column major [N, K], in tiles of [k, n] for the dot.
+class RightOperand {
+public:
+  RightOperand(KernelBuilder &b, bool columnMajor, const MatmulTile &tile, Value base, Value firstColumn,
+               Type elementType)
+      : b_(b), tile_(tile), columnMajor_(columnMajor) {
+    Value n = b.size("n");
+    bool covered = b.isMultiple("n", tile.n);
+    if (columnMajor) {
+      rows_.emplace(b, MatrixView{base, b.toI64(b.size("k"))}, firstColumn, n, tile.n, tile.k, covered);
+      buffer_ = b.buffer({tile.n, tile.k}, elementType);
+      return;
+    }
+    columns_ = b.add(b.splat(firstColumn, {tile.n}), b.range(tile.n));
+    if (!covered) {
+      columnMask_ = b.lessThan(columns_, b.splat(n, {tile.n}));
+    }
+    view_ = {base, b.toI64(n)};
+    buffer_ = b.buffer({tile.k, tile.n}, elementType);
+  }
+
+  /// Brings the rows k0 ... k0 + tile.k in; with `tail`, those from K on are zero.
+  void fill(Value k0, bool tail) {
+    if (columnMajor_) {
+      b_.fill(buffer_, rows_->pointers(k0), tail ? rows_->mask(k0, b_.size("k")) : Value());
+      return;
+    }
+    Value k = b_.add(b_.splat(k0, {tile_.k}), b_.range(tile_.k));
+    Value mask = columnMask_ ? b_.asRow(columnMask_, tile_.k) : Value();
+    if (tail) {
+      Value inRange = b_.asColumn(b_.lessThan(k, b_.splat(b_.size("k"), {tile_.k})), tile_.n);
+      mask = mask ? b_.both(mask, inRange) : inRange;
+    }
+    b_.fill(buffer_, b_.pointers(view_, k, columns_), mask);
+  }
+
+  Value read() {
+    Value tensor = b_.read(buffer_);
+    return columnMajor_ ? b_.transpose(tensor) : tensor;
+  }
+
+private:
+  KernelBuilder &b_;
+  const MatmulTile &tile_;
+  bool columnMajor_;
+  std::optional<RowTile> rows_;
+  MatrixView view_;
+  Value columns_, columnMask_, buffer_;
+};
+
+} // namespace
+
+static void storeResult(KernelBuilder &b, const MatmulTile &tile, Value accumulator, Value firstRow, Value firstColumn,
+                        Type elementType) {
+  Value rows = b.add(b.splat(firstRow, {tile.m}), b.range(tile.m));
+  Value columns = b.add(b.splat(firstColumn, {tile.n}), b.range(tile.n));
+  Value mask;
+  if (!b.isMultiple("m", tile.m)) {
+    mask = b.asColumn(b.lessThan(rows, b.splat(b.size("m"), {tile.m})), tile.n);
+  }
+  if (!b.isMultiple("n", tile.n)) {
+    Value inColumns = b.asRow(b.lessThan(columns, b.splat(b.size("n"), {tile.n})), tile.m);
+    mask = mask ? b.both(mask, inColumns) : inColumns;
+  }
+  Value pointers = b.pointers({b.tensorParameter("c"), b.toI64(b.size("n"))}, rows, columns);
+  b.store(pointers, b.convert(accumulator, elementType), mask);
+}
+
+Result<BuiltKernel> buildMatmul(const Description &description, const Target &target, MLIRContext &context) {
+  const MatmulTile tile = chooseMatmulTile(description, target);
+  Type inputType = elementTypeOf(description.word("dtype"), context);
+  Type outputType = elementTypeOf(description.word("out_dtype"), context);
+
+  KernelSignature signature;
+  signature.tensor("a", inputType);
+  signature.tensor("b", inputType);
+  signature.tensor("c", outputType);
+  for (const char *name : {"m", "n", "k"}) {
+    signature.dimension(name, description.dimension(name));
+  }
+
+  KernelBuilder b(context, signature, target, "matmul", tile.numWarps);
+  Value m = b.size("m"), n = b.size("n"), k = b.size("k");
+  TilePosition position = rasterize(b, b.ceilDiv(m, tile.m), b.ceilDiv(n, tile.n));
+  Value firstRow = b.mul(position.row, b.i32(tile.m));
+  Value firstColumn = b.mul(position.column, b.i32(tile.n));
+
+  RowTile left(b, {b.tensorParameter("a"), b.toI64(k)}, firstRow, m, tile.m, tile.k, b.isMultiple("m", tile.m));
+  Value leftBuffer = b.buffer({tile.m, tile.k}, inputType);
+  RightOperand right(b, description.word("b_layout") == "col", tile, b.tensorParameter("b"), firstColumn, inputType);
+
+  auto multiply = [&](Value k0, ValueRange carried, bool tail) -> llvm::SmallVector<Value> {
+    b.fill(leftBuffer, left.pointers(k0), tail ? left.mask(k0, k) : Value());
+    right.fill(k0, tail);
+    return {b.dot(b.read(leftBuffer), right.read(), carried.front())};
+  };
+
+  // Whole blocks of K need no mask and are copied; what is left of K comes last, masked.
+  Value wholeBlocks = b.mul(b.div(k, b.i32(tile.k)), b.i32(tile.k));
+  llvm::SmallVector<Value> sum = {b.full(0, {tile.m, tile.n}, b.getF32Type())};
+  sum = b.loop(b.i32(0), wholeBlocks, tile.k, sum,
+               [&](Value k0, ValueRange carried) { return multiply(k0, carried, false); });
+  if (!b.isMultiple("k", tile.k)) {
+    sum = b.loop(wholeBlocks, k, tile.k, sum,
+                 [&](Value k0, ValueRange carried) { return multiply(k0, carried, true); });
+  }
+  storeResult(b, tile, sum.front(), firstRow, firstColumn, outputType);
+  return std::move(b).finish(rasterGrid(signature.expression("m"), tile.m, signature.expression("n"), tile.n));
+}
+
+} // namespace jitk::kernels

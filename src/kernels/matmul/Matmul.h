@@ -1,0 +1,21 @@
+// C[M,N] = A[M,K] op(B): fp16 or bf16 in, fp32 accumulation, one rounding at the end.
+
+#pragma once
+
+#include "src/kernels/Kernel.h"
+
+namespace jitk::kernels {
+
+/// The part of C that one CTA computes, and how much of K it takes at a time.
+struct MatmulTile {
+  int64_t m, n, k;
+  unsigned numWarps;
+};
+
+/// Tile for the problem: as large as feeds the tensor cores, no larger than the problem. A function of the description
+/// and the target alone.
+MatmulTile chooseMatmulTile(const Description &description, const Target &target);
+
+Result<BuiltKernel> buildMatmul(const Description &description, const Target &target, mlir::MLIRContext &context);
+
+} // namespace jitk::kernels

@@ -1,0 +1,319 @@
+#include "src/kernels/vocabulary/KernelBuilder.h"
+
+#include "src/ir/ttg/Ttg.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+
+namespace jitk::kernels {
+using namespace jitk::ir;
+
+Type elementTypeOf(llvm::StringRef dtype, MLIRContext &context) {
+  if (dtype == "fp16") {
+    return Float16Type::get(&context);
+  }
+  if (dtype == "bf16") {
+    return BFloat16Type::get(&context);
+  }
+  if (dtype == "fp32") {
+    return Float32Type::get(&context);
+  }
+  if (dtype == "e4m3") {
+    return Float8E4M3FNType::get(&context);
+  }
+  if (dtype == "int32") {
+    return IntegerType::get(&context, 32);
+  }
+  llvm_unreachable("the schema admits no other dtype");
+}
+
+static ModuleOp openModule(ImplicitLocOpBuilder &builder, const Target &target, unsigned numWarps) {
+  auto module = ModuleOp::create(builder);
+  module->setAttr("ttg.num-ctas", builder.getI32IntegerAttr(1));
+  module->setAttr("ttg.num-warps", builder.getI32IntegerAttr(numWarps));
+  module->setAttr("ttg.threads-per-warp", builder.getI32IntegerAttr(32));
+  module->setAttr("ttg.target", builder.getStringAttr("cuda:" + std::to_string(target.capability)));
+  return module;
+}
+
+KernelBuilder::KernelBuilder(MLIRContext &context, const KernelSignature &signature, const Target &target,
+                             llvm::StringRef symbol, unsigned numWarps)
+    : ImplicitLocOpBuilder(UnknownLoc::get(&context), &context), signature_(signature), symbol_(symbol),
+      numWarps_(numWarps) {
+  module_ = openModule(*this, target, numWarps);
+  setInsertionPointToEnd(module_->getBody());
+
+  llvm::SmallVector<Type> types;
+  for (const KernelSignature::Parameter &parameter : signature.parameters()) {
+    types.push_back(parameter.elementType ? Type(tt::PointerType::get(parameter.elementType, 1)) : getI32Type());
+  }
+  function_ = tt::FuncOp::create(*this, symbol, getFunctionType(types, {}));
+  function_.setPublic();
+  for (auto [index, parameter] : llvm::enumerate(signature.parameters())) {
+    if (parameter.divisibility > 1) {
+      function_.setArgAttr(index, "tt.divisibility", getI32IntegerAttr(parameter.divisibility));
+    }
+  }
+  setInsertionPointToStart(function_.addEntryBlock());
+}
+
+BuiltKernel KernelBuilder::finish(std::array<Expression, 3> grid) && {
+  tt::ReturnOp::create(*this, ValueRange{});
+  Recipe recipe = signature_.recipe();
+  recipe.steps.front().symbol = symbol_;
+  recipe.steps.front().grid = std::move(grid);
+  recipe.steps.front().threads = 32 * numWarps_;
+  return {std::move(module_), std::move(recipe)};
+}
+
+Value KernelBuilder::tensorParameter(llvm::StringRef name) {
+  for (auto [index, parameter] : llvm::enumerate(signature_.parameters())) {
+    if (parameter.elementType && parameter.name == name) {
+      return function_.getArgument(index);
+    }
+  }
+  llvm_unreachable("the kernel's builder asks for a tensor that it did not declare");
+}
+
+Value KernelBuilder::size(llvm::StringRef name) {
+  if (std::optional<unsigned> index = signature_.parameterIndex(name)) {
+    return function_.getArgument(*index);
+  }
+  return i32(signature_.size(name).value);
+}
+
+bool KernelBuilder::isMultiple(llvm::StringRef name, int64_t factor) const {
+  const Dimension &dimension = signature_.size(name);
+  return (dimension.isStatic() ? dimension.value : dimension.divisor) % factor == 0;
+}
+
+Value KernelBuilder::i32(int64_t value) { return arith::ConstantIntOp::create(*this, value, 32); }
+Value KernelBuilder::i64(int64_t value) { return arith::ConstantIntOp::create(*this, value, 64); }
+Value KernelBuilder::f32(double value) {
+  return arith::ConstantFloatOp::create(*this, getF32Type(), llvm::APFloat(float(value)));
+}
+
+Value KernelBuilder::programId(unsigned axis) {
+  return tt::GetProgramIdOp::create(*this, getI32Type(),
+                                    tt::ProgramIDDimAttr::get(getContext(), tt::ProgramIDDim(axis)));
+}
+
+Value KernelBuilder::toI64(Value value) {
+  return createOrFold<arith::ExtSIOp>(withElement(value.getType(), getI64Type()), value);
+}
+
+Value KernelBuilder::add(Value lhs, Value rhs) { return createOrFold<arith::AddIOp>(lhs, rhs); }
+Value KernelBuilder::sub(Value lhs, Value rhs) { return createOrFold<arith::SubIOp>(lhs, rhs); }
+Value KernelBuilder::mul(Value lhs, Value rhs) { return createOrFold<arith::MulIOp>(lhs, rhs); }
+Value KernelBuilder::div(Value lhs, Value rhs) { return createOrFold<arith::DivSIOp>(lhs, rhs); }
+Value KernelBuilder::rem(Value lhs, Value rhs) { return createOrFold<arith::RemSIOp>(lhs, rhs); }
+Value KernelBuilder::minimum(Value lhs, Value rhs) { return createOrFold<arith::MinSIOp>(lhs, rhs); }
+Value KernelBuilder::maximum(Value lhs, Value rhs) { return createOrFold<arith::MaxSIOp>(lhs, rhs); }
+Value KernelBuilder::both(Value lhs, Value rhs) { return createOrFold<arith::AndIOp>(lhs, rhs); }
+
+Value KernelBuilder::ceilDiv(Value lhs, int64_t divisor) { return div(add(lhs, i32(divisor - 1)), i32(divisor)); }
+
+Value KernelBuilder::lessThan(Value lhs, Value rhs) {
+  return createOrFold<arith::CmpIOp>(arith::CmpIPredicate::slt, lhs, rhs);
+}
+Value KernelBuilder::lessEqual(Value lhs, Value rhs) {
+  return createOrFold<arith::CmpIOp>(arith::CmpIPredicate::sle, lhs, rhs);
+}
+Value KernelBuilder::select(Value condition, Value ifTrue, Value ifFalse) {
+  return createOrFold<arith::SelectOp>(condition, ifTrue, ifFalse);
+}
+
+Value KernelBuilder::addf(Value lhs, Value rhs) { return createOrFold<arith::AddFOp>(lhs, rhs); }
+Value KernelBuilder::subf(Value lhs, Value rhs) { return createOrFold<arith::SubFOp>(lhs, rhs); }
+Value KernelBuilder::mulf(Value lhs, Value rhs) { return createOrFold<arith::MulFOp>(lhs, rhs); }
+Value KernelBuilder::divf(Value lhs, Value rhs) { return createOrFold<arith::DivFOp>(lhs, rhs); }
+Value KernelBuilder::maxf(Value lhs, Value rhs) { return createOrFold<arith::MaxNumFOp>(lhs, rhs); }
+Value KernelBuilder::exp2(Value value) { return createOrFold<math::Exp2Op>(value); }
+Value KernelBuilder::log2(Value value) { return createOrFold<math::Log2Op>(value); }
+Value KernelBuilder::equalf(Value lhs, Value rhs) {
+  return createOrFold<arith::CmpFOp>(arith::CmpFPredicate::OEQ, lhs, rhs);
+}
+
+Type KernelBuilder::withElement(Type like, Type elementType) {
+  if (auto tensor = dyn_cast<RankedTensorType>(like)) {
+    return tensor.clone(elementType);
+  }
+  return elementType;
+}
+
+Value KernelBuilder::convert(Value value, Type elementType) {
+  Type from = getElementTypeOrSelf(value.getType());
+  if (from == elementType) {
+    return value;
+  }
+  Type type = withElement(value.getType(), elementType);
+  if (from.getIntOrFloatBitWidth() < elementType.getIntOrFloatBitWidth()) {
+    return arith::ExtFOp::create(*this, type, value);
+  }
+  return arith::TruncFOp::create(*this, type, value);
+}
+
+RankedTensorType KernelBuilder::tensorType(llvm::ArrayRef<int64_t> shape, Type elementType) {
+  return RankedTensorType::get(shape, elementType);
+}
+
+Value KernelBuilder::range(int64_t size) {
+  return tt::MakeRangeOp::create(*this, tensorType({size}, getI32Type()), 0, size);
+}
+
+Value KernelBuilder::splat(Value scalar, llvm::ArrayRef<int64_t> shape) {
+  return tt::SplatOp::create(*this, tensorType(shape, scalar.getType()), scalar);
+}
+
+Value KernelBuilder::full(double value, llvm::ArrayRef<int64_t> shape, Type elementType) {
+  RankedTensorType type = tensorType(shape, elementType);
+  if (auto floatType = dyn_cast<FloatType>(elementType)) {
+    llvm::APFloat constant(value);
+    bool losesInfo = false;
+    constant.convert(floatType.getFloatSemantics(), llvm::APFloat::rmNearestTiesToEven, &losesInfo);
+    return arith::ConstantOp::create(*this, DenseElementsAttr::get(type, constant));
+  }
+  return arith::ConstantOp::create(
+      *this, DenseElementsAttr::get(type, getIntegerAttr(elementType, int64_t(value)).getValue()));
+}
+
+Value KernelBuilder::asColumn(Value vector, int64_t columns) {
+  auto type = cast<RankedTensorType>(vector.getType());
+  int64_t rows = type.getShape().front();
+  Value column =
+      tt::ExpandDimsOp::create(*this, tensorType({rows, 1}, type.getElementType()), vector, getI32IntegerAttr(1));
+  if (columns == 1) {
+    return column;
+  }
+  return tt::BroadcastOp::create(*this, tensorType({rows, columns}, type.getElementType()), column);
+}
+
+Value KernelBuilder::asRow(Value vector, int64_t rows) {
+  auto type = cast<RankedTensorType>(vector.getType());
+  int64_t columns = type.getShape().front();
+  Value row =
+      tt::ExpandDimsOp::create(*this, tensorType({1, columns}, type.getElementType()), vector, getI32IntegerAttr(0));
+  if (rows == 1) {
+    return row;
+  }
+  return tt::BroadcastOp::create(*this, tensorType({rows, columns}, type.getElementType()), row);
+}
+
+Value KernelBuilder::transpose(Value matrix) {
+  auto type = cast<RankedTensorType>(matrix.getType());
+  RankedTensorType result = tensorType({type.getShape()[1], type.getShape()[0]}, type.getElementType());
+  return tt::TransOp::create(*this, result, matrix, getDenseI32ArrayAttr({1, 0}));
+}
+
+Value KernelBuilder::dot(Value lhs, Value rhs, Value accumulator) {
+  return tt::DotOp::create(*this, accumulator.getType(), lhs, rhs, accumulator,
+                           tt::InputPrecisionAttr::get(getContext(), tt::InputPrecision::IEEE), getI32IntegerAttr(0));
+}
+
+Value KernelBuilder::reduceRows(Value matrix, llvm::function_ref<Value(Value, Value)> combine) {
+  auto type = cast<RankedTensorType>(matrix.getType());
+  Type element = type.getElementType();
+  auto reduce = tt::ReduceOp::create(*this, TypeRange{tensorType({type.getShape()[0]}, element)}, ValueRange{matrix},
+                                     getI32IntegerAttr(1));
+  OpBuilder::InsertionGuard guard(*this);
+  Block *block = createBlock(&reduce->getRegion(0), {}, {element, element}, {getLoc(), getLoc()});
+  tt::ReduceReturnOp::create(*this, ValueRange{combine(block->getArgument(0), block->getArgument(1))});
+  return reduce->getResult(0);
+}
+
+Value KernelBuilder::reduceRowsMax(Value matrix) {
+  return reduceRows(matrix, [this](Value lhs, Value rhs) { return maxf(lhs, rhs); });
+}
+
+Value KernelBuilder::reduceRowsSum(Value matrix) {
+  return reduceRows(matrix, [this](Value lhs, Value rhs) { return addf(lhs, rhs); });
+}
+
+Value KernelBuilder::advance(Value pointer, Value offset) {
+  return tt::AddPtrOp::create(*this, pointer.getType(), pointer, offset);
+}
+
+Value KernelBuilder::pointers(Value base, Value offsets) {
+  auto shape = cast<RankedTensorType>(offsets.getType()).getShape();
+  return advance(splat(base, shape), offsets);
+}
+
+Value KernelBuilder::pointers(const MatrixView &matrix, Value rows, Value columns) {
+  int64_t numRows = cast<RankedTensorType>(rows.getType()).getShape().front();
+  int64_t numColumns = cast<RankedTensorType>(columns.getType()).getShape().front();
+  // Rows are scaled in 64 bits: a row times its stride may pass 2^31 elements; a column never does.
+  Value rowOffsets = mul(toI64(asColumn(rows, 1)), splat(matrix.rowStride, {numRows, 1}));
+  Value rowPointers = advance(splat(matrix.base, {numRows, 1}), rowOffsets);
+  Value spread = numColumns == 1 ? rowPointers
+                                 : tt::BroadcastOp::create(*this, tensorType({numRows, numColumns},
+                                                                             matrix.base.getType()),
+                                                           rowPointers);
+  return advance(spread, asRow(columns, numRows));
+}
+
+Value KernelBuilder::load(Value pointers, Value mask, double other) {
+  auto pointer = cast<tt::PointerType>(getElementTypeOrSelf(pointers.getType()));
+  Type element = pointer.getPointeeType();
+  Value fallback;
+  if (mask) {
+    if (auto tensor = dyn_cast<RankedTensorType>(pointers.getType())) {
+      fallback = full(other, tensor.getShape(), element);
+    } else {
+      fallback = arith::ConstantOp::create(*this, isa<FloatType>(element)
+                                                      ? TypedAttr(getFloatAttr(element, other))
+                                                      : TypedAttr(getIntegerAttr(element, int64_t(other))));
+    }
+  }
+  return tt::LoadOp::create(*this, withElement(pointers.getType(), element), pointers, mask, fallback,
+                            tt::CacheModifier::NONE, tt::EvictionPolicy::NORMAL, /*isVolatile=*/false);
+}
+
+void KernelBuilder::store(Value pointers, Value value, Value mask) {
+  tt::StoreOp::create(*this, pointers, value, mask, tt::CacheModifier::NONE, tt::EvictionPolicy::NORMAL);
+}
+
+Value KernelBuilder::buffer(llvm::ArrayRef<int64_t> shape, Type elementType) {
+  auto type = tile::BufType::get(getContext(), shape, elementType, tile::MemorySpace::shared);
+  return tile::AllocOp::create(*this, type, tile::MemorySpace::shared);
+}
+
+void KernelBuilder::copyIn(Value pointers, Value buffer) { tile::CopyOp::create(*this, pointers, buffer); }
+
+Value KernelBuilder::read(Value buffer) {
+  auto type = cast<tile::BufType>(buffer.getType());
+  return tile::ToTensorOp::create(*this, tensorType(type.getShape(), type.getElementType()), buffer);
+}
+
+void KernelBuilder::write(Value tensor, Value buffer) { tile::StoreTensorOp::create(*this, tensor, buffer); }
+
+void KernelBuilder::fill(Value buffer, Value pointers, Value mask) {
+  if (!mask) {
+    copyIn(pointers, buffer);
+    return;
+  }
+  write(load(pointers, mask), buffer);
+}
+
+llvm::SmallVector<Value> KernelBuilder::loop(Value lower, Value upper, int64_t step, ValueRange carried,
+                                             LoopBody body) {
+  llvm::APInt first, last;
+  if (matchPattern(lower, m_ConstantInt(&first)) && matchPattern(upper, m_ConstantInt(&last)) && first.sge(last)) {
+    return llvm::to_vector(carried);
+  }
+  auto forOp = scf::ForOp::create(*this, lower, upper, i32(step), carried);
+  OpBuilder::InsertionGuard guard(*this);
+  // A loop without carried values is made with its terminator.
+  if (Block *block = forOp.getBody(); !block->empty()) {
+    block->back().erase();
+  }
+  setInsertionPointToStart(forOp.getBody());
+  llvm::SmallVector<Value> next = body(forOp.getInductionVar(), forOp.getRegionIterArgs());
+  scf::YieldOp::create(*this, next);
+  return llvm::to_vector(forOp.getResults());
+}
+
+} // namespace jitk::kernels

@@ -1,0 +1,123 @@
+// The vocabulary in which kernels are written: an OpBuilder that speaks of sizes, tiles, buffers and masks, so that a
+// kernel reads like its algorithm. Everything here makes CommonIR: tensors have no encoding.
+
+#pragma once
+
+#include "src/ir/tile/Tile.h"
+#include "src/ir/tt/Tt.h"
+#include "src/kernels/Kernel.h"
+#include "src/kernels/vocabulary/KernelSignature.h"
+
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+
+namespace jitk::kernels {
+
+/// A rectangle of a row-major matrix in global memory: element (r, c) lies at `base + r * rowStride + c`.
+struct MatrixView {
+  mlir::Value base;      ///< !tt.ptr of the element at (0, 0)
+  mlir::Value rowStride; ///< i64, in elements
+};
+
+/// Builds one kernel. Scalars are i32 unless a name says otherwise; sizes that are static fold into constants.
+class KernelBuilder : public mlir::ImplicitLocOpBuilder {
+public:
+  /// Opens the module and the function `symbol` with the signature's parameters, and stands in its body. The CTA will
+  /// have `numWarps` warps of 32 threads.
+  KernelBuilder(mlir::MLIRContext &context, const KernelSignature &signature, const Target &target,
+                llvm::StringRef symbol, unsigned numWarps);
+
+  /// Ends the function and hands the module over with the recipe; `grid` as in LaunchStep.
+  BuiltKernel finish(std::array<Expression, 3> grid) &&;
+
+  // Parameters.
+  mlir::Value tensorParameter(llvm::StringRef name);
+  mlir::Value size(llvm::StringRef name); ///< i32; a constant if the dimension is static
+  /// Whether the dimension is known to be a multiple of `factor`.
+  bool isMultiple(llvm::StringRef name, int64_t factor) const;
+
+  // Scalars, i32.
+  mlir::Value i32(int64_t value);
+  mlir::Value i64(int64_t value);
+  mlir::Value f32(double value);
+  mlir::Value programId(unsigned axis);
+  mlir::Value toI64(mlir::Value value);
+  /// Arithmetic on two scalars or two tensors of one type; folds constants.
+  mlir::Value add(mlir::Value lhs, mlir::Value rhs);
+  mlir::Value sub(mlir::Value lhs, mlir::Value rhs);
+  mlir::Value mul(mlir::Value lhs, mlir::Value rhs);
+  mlir::Value div(mlir::Value lhs, mlir::Value rhs); ///< signed, toward zero
+  mlir::Value rem(mlir::Value lhs, mlir::Value rhs);
+  mlir::Value ceilDiv(mlir::Value lhs, int64_t divisor); ///< for lhs >= 0
+  mlir::Value minimum(mlir::Value lhs, mlir::Value rhs); ///< signed
+  mlir::Value maximum(mlir::Value lhs, mlir::Value rhs); ///< signed
+  mlir::Value lessThan(mlir::Value lhs, mlir::Value rhs);
+  mlir::Value lessEqual(mlir::Value lhs, mlir::Value rhs);
+  mlir::Value both(mlir::Value lhs, mlir::Value rhs);
+  mlir::Value select(mlir::Value condition, mlir::Value ifTrue, mlir::Value ifFalse);
+
+  // Floating point, scalars or tensors.
+  mlir::Value addf(mlir::Value lhs, mlir::Value rhs);
+  mlir::Value subf(mlir::Value lhs, mlir::Value rhs);
+  mlir::Value mulf(mlir::Value lhs, mlir::Value rhs);
+  mlir::Value divf(mlir::Value lhs, mlir::Value rhs);
+  mlir::Value maxf(mlir::Value lhs, mlir::Value rhs); ///< the other operand if one is NaN
+  mlir::Value exp2(mlir::Value value);
+  mlir::Value log2(mlir::Value value);
+  mlir::Value equalf(mlir::Value lhs, mlir::Value rhs); ///< ordered
+  /// Rounds or widens to `elementType`.
+  mlir::Value convert(mlir::Value value, mlir::Type elementType);
+
+  // Tensors.
+  mlir::RankedTensorType tensorType(llvm::ArrayRef<int64_t> shape, mlir::Type elementType);
+  mlir::Value range(int64_t size);                            ///< tensor<size x i32>: 0, 1, ...
+  mlir::Value splat(mlir::Value scalar, llvm::ArrayRef<int64_t> shape);
+  mlir::Value full(double value, llvm::ArrayRef<int64_t> shape, mlir::Type elementType);
+  mlir::Value asColumn(mlir::Value vector, int64_t columns);  ///< [r] to [r, columns]
+  mlir::Value asRow(mlir::Value vector, int64_t rows);        ///< [c] to [rows, c]
+  mlir::Value transpose(mlir::Value matrix);
+  mlir::Value dot(mlir::Value lhs, mlir::Value rhs, mlir::Value accumulator);
+  mlir::Value reduceRowsMax(mlir::Value matrix); ///< [r, c] to [r], over c
+  mlir::Value reduceRowsSum(mlir::Value matrix);
+
+  // Global memory.
+  /// `pointer + offset` elements; offset i32 or i64.
+  mlir::Value advance(mlir::Value pointer, mlir::Value offset);
+  /// Pointers to the elements (rows[i], columns[j]) of a matrix; rows and columns are i32 vectors.
+  mlir::Value pointers(const MatrixView &matrix, mlir::Value rows, mlir::Value columns);
+  /// Pointers to `base + offsets`.
+  mlir::Value pointers(mlir::Value base, mlir::Value offsets);
+  /// Loads; where the mask is false the result is `other` (zero). A null mask loads everything.
+  mlir::Value load(mlir::Value pointers, mlir::Value mask = {}, double other = 0.0);
+  void store(mlir::Value pointers, mlir::Value value, mlir::Value mask = {});
+
+  // Shared memory.
+  mlir::Value buffer(llvm::ArrayRef<int64_t> shape, mlir::Type elementType);
+  void copyIn(mlir::Value pointers, mlir::Value buffer);
+  mlir::Value read(mlir::Value buffer);
+  void write(mlir::Value tensor, mlir::Value buffer);
+  /// Fills a buffer from global memory: a copy where `mask` is null, else a masked load with zeros and a store.
+  void fill(mlir::Value buffer, mlir::Value pointers, mlir::Value mask = {});
+
+  // Control flow.
+  using LoopBody = llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value index, mlir::ValueRange carried)>;
+  /// `for (i = lower; i < upper; i += step)` with carried values; returns their last values. No loop is made if the
+  /// bounds are constants and it would not run.
+  llvm::SmallVector<mlir::Value> loop(mlir::Value lower, mlir::Value upper, int64_t step, mlir::ValueRange carried,
+                                      LoopBody body);
+
+private:
+  mlir::Value reduceRows(mlir::Value matrix, llvm::function_ref<mlir::Value(mlir::Value, mlir::Value)> combine);
+  /// The tensor type of `like` with another element type, or the scalar type itself.
+  mlir::Type withElement(mlir::Type like, mlir::Type elementType);
+
+  const KernelSignature &signature_;
+  mlir::OwningOpRef<mlir::ModuleOp> module_;
+  ir::tt::FuncOp function_;
+  std::string symbol_;
+  unsigned numWarps_;
+};
+
+/// The element type of a dtype word of the schemas ("fp16", "bf16", "fp32", "e4m3", "int32").
+mlir::Type elementTypeOf(llvm::StringRef dtype, mlir::MLIRContext &context);
+
+} // namespace jitk::kernels

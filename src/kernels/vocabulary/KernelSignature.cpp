@@ -1,0 +1,62 @@
+#include "src/kernels/vocabulary/KernelSignature.h"
+
+#include "llvm/Support/ErrorHandling.h"
+
+namespace jitk::kernels {
+
+void KernelSignature::tensor(llvm::StringRef name, mlir::Type elementType, uint32_t alignment) {
+  arguments_.push_back({Argument::Kind::Tensor, uint32_t(recipe_.tensors.size()), {}});
+  recipe_.tensors.push_back(name.str());
+  recipe_.alignments.push_back(alignment);
+  parameters_.push_back({name.str(), elementType, alignment});
+}
+
+void KernelSignature::dimension(llvm::StringRef name, const Dimension &dimension) {
+  std::optional<unsigned> parameter;
+  if (!dimension.isStatic()) {
+    parameter = parameters_.size();
+    parameters_.push_back({name.str(), {}, dimension.divisor});
+    arguments_.push_back({Argument::Kind::Integer32, 0, Expression::dimension(recipe_.dimensions.size())});
+    recipe_.dimensions.push_back(name.str());
+  }
+  dimensions_.push_back({name.str(), dimension, parameter});
+}
+
+const KernelSignature::NamedDimension &KernelSignature::find(llvm::StringRef name) const {
+  for (const NamedDimension &candidate : dimensions_) {
+    if (candidate.name == name) {
+      return candidate;
+    }
+  }
+  llvm_unreachable("the kernel's builder asks for a dimension that it did not declare");
+}
+
+Expression KernelSignature::expression(llvm::StringRef name) const {
+  const NamedDimension &named = find(name);
+  if (named.dimension.isStatic()) {
+    return Expression::constant(named.dimension.value);
+  }
+  for (auto [index, dimension] : llvm::enumerate(recipe_.dimensions)) {
+    if (dimension == name) {
+      return Expression::dimension(index);
+    }
+  }
+  llvm_unreachable("a dynamic dimension is always in the recipe");
+}
+
+std::optional<unsigned> KernelSignature::parameterIndex(llvm::StringRef name) const { return find(name).parameter; }
+
+const Dimension &KernelSignature::size(llvm::StringRef name) const { return find(name).dimension; }
+
+Recipe KernelSignature::recipe() const {
+  Recipe result = recipe_;
+  LaunchStep step;
+  step.arguments = arguments_;
+  step.arguments.push_back({Argument::Kind::Null, 0, {}}); // global scratch
+  step.arguments.push_back({Argument::Kind::Null, 0, {}}); // profile scratch
+  step.grid = {Expression::constant(1), Expression::constant(1), Expression::constant(1)};
+  result.steps.push_back(std::move(step));
+  return result;
+}
+
+} // namespace jitk::kernels

@@ -1,0 +1,55 @@
+#include "src/kernels/vocabulary/OnlineSoftmax.h"
+
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+using namespace mlir;
+
+namespace jitk::kernels {
+
+static constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
+
+static int64_t rowsOf(Value vector) { return cast<RankedTensorType>(vector.getType()).getShape().front(); }
+
+/// Where a row has attended to nothing.
+static Value isEmpty(KernelBuilder &b, const SoftmaxState &state) {
+  return b.equalf(state.sum, b.full(0, {rowsOf(state.sum)}, b.getF32Type()));
+}
+
+/// The maximum, or 0 where it is -inf.
+static Value finiteMaximum(KernelBuilder &b, Value maximum) {
+  int64_t rows = rowsOf(maximum);
+  Value none = b.equalf(maximum, b.full(kMinusInfinity, {rows}, b.getF32Type()));
+  return b.select(none, b.full(0, {rows}, b.getF32Type()), maximum);
+}
+
+SoftmaxState initialSoftmax(KernelBuilder &b, int64_t rows) {
+  return {b.full(kMinusInfinity, {rows}, b.getF32Type()), b.full(0, {rows}, b.getF32Type())};
+}
+
+SoftmaxStep accumulateSoftmax(KernelBuilder &b, const SoftmaxState &state, Value scores) {
+  int64_t columns = cast<RankedTensorType>(scores.getType()).getShape()[1];
+  Value maximum = b.maxf(state.maximum, b.reduceRowsMax(scores));
+  Value reference = finiteMaximum(b, maximum);
+  Value weights = b.exp2(b.subf(scores, b.asColumn(reference, columns)));
+  Value rescale = b.exp2(b.subf(state.maximum, reference));
+  Value sum = b.addf(b.mulf(state.sum, rescale), b.reduceRowsSum(weights));
+  return {{maximum, sum}, weights, rescale};
+}
+
+Value softmaxNormalizer(KernelBuilder &b, const SoftmaxState &state) {
+  int64_t rows = rowsOf(state.sum);
+  Value one = b.full(1, {rows}, b.getF32Type());
+  Value zero = b.full(0, {rows}, b.getF32Type());
+  return b.select(isEmpty(b, state), zero, b.divf(one, state.sum));
+}
+
+Value logSumExp(KernelBuilder &b, const SoftmaxState &state) {
+  int64_t rows = rowsOf(state.sum);
+  Value ln2 = b.full(std::numbers::ln2, {rows}, b.getF32Type());
+  Value value = b.mulf(b.addf(state.maximum, b.log2(state.sum)), ln2);
+  return b.select(isEmpty(b, state), b.full(kMinusInfinity, {rows}, b.getF32Type()), value);
+}
+
+} // namespace jitk::kernels

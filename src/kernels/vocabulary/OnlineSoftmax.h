@@ -1,0 +1,36 @@
+// The running softmax of blockwise attention, in the base-2 domain.
+//
+// With t = score * scale * log2(e), each row keeps m = max t and l = sum 2^(t - m). A block of scores multiplies what was
+// accumulated by 2^(m_old - m_new). Rows that have attended to nothing keep m = -inf and l = 0; their exponentials are
+// taken against 0 instead of m, so that no inf - inf appears.
+
+#pragma once
+
+#include "src/kernels/vocabulary/KernelBuilder.h"
+
+namespace jitk::kernels {
+
+/// The state of `rows` rows: two f32 vectors, carried through the loop over blocks.
+struct SoftmaxState {
+  mlir::Value maximum, sum;
+};
+
+/// What one block of scores gives.
+struct SoftmaxStep {
+  SoftmaxState state;
+  mlir::Value weights; ///< f32 [rows, columns]: 2^(t - m)
+  mlir::Value rescale; ///< f32 [rows]: factor for everything accumulated before
+};
+
+SoftmaxState initialSoftmax(KernelBuilder &builder, int64_t rows);
+
+/// Takes in a block of base-2 scores, f32 [rows, columns]; masked scores are -inf.
+SoftmaxStep accumulateSoftmax(KernelBuilder &builder, const SoftmaxState &state, mlir::Value scores);
+
+/// Factor that turns the accumulated values into the result: 1 / l, and 0 for rows that attended to nothing.
+mlir::Value softmaxNormalizer(KernelBuilder &builder, const SoftmaxState &state);
+
+/// log(sum exp(score * scale)), natural; -inf for rows that attended to nothing.
+mlir::Value logSumExp(KernelBuilder &builder, const SoftmaxState &state);
+
+} // namespace jitk::kernels
