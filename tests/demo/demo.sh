@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# The main job, shown: plans of two models are made and prepared, then each op runs and is checked on the emulator.
+#
+#   demo.sh <path of the jitk program>
+set -euo pipefail
+jitk=$1
+cd "$(dirname "$0")/../.."
+work=build/demo
+mkdir -p "$work"
+
+show() {
+  printf '\n\033[1m$ jitk %s\033[0m\n' "$*"
+  "$jitk" "$@"
+}
+
+for model in deepseek-v3 qwen3-next-80b-a3b; do
+  show plan "tests/data/models/$model.json" --tp 8 --max-tokens 1024 --output "$work/$model.plan.json"
+  show prepare "$work/$model.plan.json" --target sm_90a --store "$work/store"
+done
+# A second run is all hits.
+show prepare "$work/deepseek-v3.plan.json" --target sm_90a --store "$work/store"
+
+for device in emulator:sm_80 emulator:sm_90a; do
+  show run matmul m=100 n=192 k=136 dtype=bf16 b_layout=col --device "$device" --check --store "$work/store"
+  show run flash_attention batch=1 heads=4 kv_heads=2 seq_q=70 seq_k=100 head_dim=64 causal=true dtype=bf16 \
+    --device "$device" --check --store "$work/store"
+  show run fp8_block_matmul m=17 n=200 k=300 out_dtype=bf16 --device "$device" --check --store "$work/store"
+done
+printf '\ndemo: everything ran and was checked\n'
