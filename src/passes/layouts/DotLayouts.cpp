@@ -63,12 +63,25 @@ static bool isNvmmaShared(Value buffer) {
   return isa<ttg::NVMMASharedEncodingAttr>(cast<ttg::MemDescType>(buffer.getType()).getEncoding());
 }
 
+/// Whether nothing between the load and `user` may write shared memory: then the user may read the buffer itself.
+static bool isUnchangedUntil(ttg::LocalLoadOp load, Operation *user) {
+  if (load->getBlock() != user->getBlock()) {
+    return false;
+  }
+  for (Operation *op = load->getNextNode(); op != user; op = op->getNextNode()) {
+    if (!isMemoryEffectFree(op) && !isa<ttg::LocalLoadOp, tt::LoadOp>(op)) {
+      return false;
+    }
+  }
+  return true;
+}
+
 Value DotRewriter::bufferOf(Value operand) {
-  if (auto load = operand.getDefiningOp<ttg::LocalLoadOp>()) {
+  if (auto load = operand.getDefiningOp<ttg::LocalLoadOp>(); load && isUnchangedUntil(load, dot_)) {
     return load.getSrc();
   }
   if (auto transpose = operand.getDefiningOp<tt::TransOp>()) {
-    if (auto load = transpose.getSrc().getDefiningOp<ttg::LocalLoadOp>()) {
+    if (auto load = transpose.getSrc().getDefiningOp<ttg::LocalLoadOp>(); load && isUnchangedUntil(load, dot_)) {
       OpBuilder::InsertionGuard guard(builder_);
       builder_.setInsertionPoint(load);
       return transposeBuffer(builder_, transpose.getLoc(), load.getSrc());
