@@ -1,0 +1,52 @@
+#include "src/compiler/Pipelines.h"
+
+#include "backends/nvidia/codegen/Passes.h"
+#include "src/passes/Passes.h"
+
+#include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
+#include "mlir/Pass/PassOptions.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+
+namespace jitk::compiler {
+
+void buildTtgirPipeline(OpPassManager &pm, const Target &target) {
+  // Before the conversion: a buffer's layout must be known when its descriptor type is made.
+  pm.addPass(passes::createInferBufferLayouts());
+  pm.addPass(passes::createConvertCommonIrToTtgir({.enableAsyncCopy = target.capability >= 80}));
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+
+  pm.addPass(passes::createAssignLayouts());
+  // After layouts: clones of one index computation in one layout merge, and what layouts left unused goes.
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+  pm.addPass(createLoopInvariantCodeMotionPass());
+}
+
+void buildLoweringPipeline(OpPassManager &pm) {
+  pm.addPass(passes::createAllocateSharedMemory());
+  // After allocation: whether two accesses need a barrier depends on their offsets.
+  pm.addPass(passes::createInsertBarriers());
+
+  pm.addPass(createSCFToControlFlowPass());
+  pm.addPass(nvidia::createConvertTtgirToLlvm());
+}
+
+void registerPipelines() {
+  struct Options : PassPipelineOptions<Options> {
+    Option<std::string> target{*this, "target", llvm::cl::desc("architecture, as sm_90a"), llvm::cl::init("sm_90a")};
+  };
+  PassPipelineRegistration<Options>("jitk-commonir-to-ttgir-pipeline", "CommonIR to TTGIR with layouts",
+                                    [](OpPassManager &pm, const Options &options) {
+                                      if (Result<Target> target = Target::parse(options.target); target.ok()) {
+                                        buildTtgirPipeline(pm, *target);
+                                      }
+                                    });
+  PassPipelineRegistration<>("jitk-ttgir-to-llvm-pipeline", "TTGIR to the LLVM and ptx dialects",
+                             [](OpPassManager &pm) { buildLoweringPipeline(pm); });
+}
+
+} // namespace jitk::compiler
