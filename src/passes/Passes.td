@@ -1,0 +1,63 @@
+// The passes on CommonIR and TTGIR. Each says what it needs, what it leaves behind, and why it stands where it stands;
+// the order is in src/compiler/Pipelines.cpp.
+
+#ifndef JITK_PASSES_PASSES_TD
+#define JITK_PASSES_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def InferBufferLayouts : Pass<"jitk-infer-buffer-layouts", "mlir::ModuleOp"> {
+  let summary = "Choose the layouts of CommonIR buffers that name none";
+  let description = [{
+    Sets `tle.gpu_layout` on each `tile.alloc` and `tile.subview` that lacks it, from what reads the buffer: operands of
+    dots get the swizzled layout of the target's tensor cores (`ttg.target`), others the one that global copies fill
+    fastest. Layouts that are given stay.
+
+    Before --convert-common-ir-to-ttgir, which makes the layout part of the buffer's type.
+  }];
+  let options = [
+    Option<"requireExplicitLayouts", "require-explicit-layouts", "bool", "false",
+           "Report a buffer without layout instead of choosing one">
+  ];
+  let dependentDialects = ["jitk::ir::ttg::TtgDialect"];
+}
+
+def ConvertCommonIrToTtgir : Pass<"convert-common-ir-to-ttgir", "mlir::ModuleOp"> {
+  let summary = "Convert the buffers and copies of CommonIR to TTGIR";
+  let description = [{
+    `tile.alloc` and `tile.subview` become buffers in shared memory and views of them, `tile.to_tensor` and
+    `tile.store_tensor` become loads and stores of them. A `tile.copy` becomes a load and a store or, with
+    `enable-async-copy` and where at least four contiguous bytes are known to move, an asynchronous copy that is waited for
+    on the spot; waits of neighbouring copies are merged. Nothing of the dialect `tile` is left.
+
+    Tensors keep having no encoding: --jitk-assign-layouts follows. Before or after CSE, as the effects of CommonIR are
+    exact.
+  }];
+  let options = [
+    Option<"enableAsyncCopy", "enable-async-copy", "bool", "false",
+           "Use asynchronous copies where the contiguity allows (capability 80 and above)">
+  ];
+  let dependentDialects = ["mlir::arith::ArithDialect", "jitk::ir::tt::TtDialect", "jitk::ir::ttg::TtgDialect",
+                           "jitk::ir::tile::TileDialect"];
+}
+
+def AssignLayouts : Pass<"jitk-assign-layouts", "mlir::ModuleOp"> {
+  let summary = "Give every tensor an encoding";
+  let description = [{
+    Anchors are dots (the target's tensor cores), accesses to global memory (coalesced vectors), and encodings that are there
+    already. What is computed from an anchor's tensors has the anchor's layout; indices, masks and constants are cloned
+    in each layout in which they are wanted; where two anchors meet stands a `ttg.convert_layout`. On sm_90 a `tt.dot` of
+    at least 64 rows becomes a `ttng.warp_group_dot`.
+
+    Needs the module attributes `ttg.num-warps` and `ttg.target`, and functions without encoding-less block arguments.
+    After --convert-common-ir-to-ttgir, since dots look at the buffers behind their operands.
+  }];
+  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::scf::SCFDialect", "jitk::ir::ttg::TtgDialect",
+                           "jitk::ir::ttng::TtngDialect"];
+}
+
+def TestPrintAxisInfo : Pass<"test-print-axis-info", "mlir::ModuleOp"> {
+  let summary = "Report what is known of each integer and pointer as a remark at its definition";
+}
+
+#endif
