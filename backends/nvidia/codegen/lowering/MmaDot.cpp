@@ -1,0 +1,95 @@
+// tt.dot on mma.sync: operands and accumulator in registers.
+
+#include "backends/nvidia/codegen/lowering/Fragments.h"
+
+#include "src/ir/tt/Tt.h"
+
+using namespace mlir;
+
+namespace jitk::nvidia {
+using namespace jitk::ir;
+
+/// "mma.m16n8k16.f32.f16": the row for these element types; empty if there is none.
+static std::string mmaForm(Type a, Type b, Type accumulator) {
+  llvm::StringRef nameA = productTypeName(a), nameB = productTypeName(b);
+  if (nameA.empty() || nameB.empty()) {
+    return "";
+  }
+  llvm::StringRef nameC = accumulator.isF32() ? "f32" : accumulator.isF16() ? "f16" : "s32";
+  std::string form = ("mma.m16n8k" + llvm::Twine(256 / a.getIntOrFloatBitWidth()) + "." + nameC + "." + nameA).str();
+  return nameA == nameB ? form : (form + "." + nameB).str();
+}
+
+namespace {
+
+/// Emits the products of one tt.dot.
+class MmaDot {
+public:
+  MmaDot(tt::DotOp op, FunctionLowering &f)
+      : op_(op), f_(f), a_(f, op.getA(), 0), b_(f, op.getB(), 1),
+        result_(f.layout(cast<RankedTensorType>(op.getType()))), accumulator_(f.registers(op.getC())) {}
+
+  LogicalResult run(StringRef form) {
+    form_ = form;
+    int64_t depth = cast<RankedTensorType>(op_.getA().getType()).getShape()[1];
+    int32_t step = int32_t(8 * a_.kWidth());
+    SmallVector<int32_t> rows = result_.origins(0, 8), columns = result_.origins(1, 7);
+    for (int32_t k = 0; k < depth; k += step) {
+      for (unsigned u = 0; u < a_.wordsPerPlace(); ++u) {
+        for (int32_t row : rows) {
+          for (int32_t column : columns) {
+            if (failed(multiply(row, column, k, u))) {
+              return op_.emitOpError("has operand layouts that do not match its result");
+            }
+          }
+        }
+      }
+    }
+    f_.set(op_.getResult(), accumulator_);
+    return success();
+  }
+
+private:
+  LogicalResult multiply(int32_t row, int32_t column, int32_t k, unsigned u) {
+    SmallVector<Value> operands = leftFragment(a_, row, k, u);
+    for (int32_t along : {k, k + int32_t(4 * b_.kWidth())}) {
+      operands.push_back(b_.word(column, along, u));
+    }
+    SmallVector<unsigned> tile = accumulatorTile(result_, row, column, 8);
+    if (operands.size() != 6 || !operands[4] || !operands[5] || tile.empty()) {
+      return failure();
+    }
+    LoweringBuilder &b = f_.builder();
+    SmallVector<Value> elements =
+        llvm::map_to_vector(tile, [&](unsigned reg) -> Value { return accumulator_[reg]; });
+    llvm::append_range(operands, packAccumulator(b, elements));
+    SmallVector<Value> product =
+        unpackAccumulator(b, SmallVector<Value>(b.inst(form_, operands)), elements.front().getType(), elements.size());
+    for (auto [reg, value] : llvm::zip_equal(tile, product)) {
+      accumulator_[reg] = value;
+    }
+    return success();
+  }
+
+  tt::DotOp op_;
+  FunctionLowering &f_;
+  OperandFragments a_, b_;
+  FragmentIndex result_;
+  SmallVector<Value> accumulator_;
+  std::string form_;
+};
+
+} // namespace
+
+LogicalResult lowerMmaDot(tt::DotOp op, FunctionLowering &f) {
+  auto a = cast<RankedTensorType>(op.getA().getType()), b = cast<RankedTensorType>(op.getB().getType());
+  Type accumulator = cast<RankedTensorType>(op.getType()).getElementType();
+  std::string form = mmaForm(a.getElementType(), b.getElementType(), accumulator);
+  if (form.empty() || !ptx::lookupInstruction(form)) {
+    return op.emitOpError() << "multiplies element types that no tensor core takes: got " << a.getElementType()
+                            << " and " << b.getElementType() << " into " << accumulator;
+  }
+  return MmaDot(op, f).run(form);
+}
+
+} // namespace jitk::nvidia

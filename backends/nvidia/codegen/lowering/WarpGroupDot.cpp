@@ -1,0 +1,285 @@
+// ttng.warp_group_dot and its wait: wgmma.
+//
+// A warpgroup computes tiles of 64 rows by instrShape[1] columns. B, and A unless it is in registers, are read through
+// descriptors: the address of the tile's first element beside what the layout gives (MatrixDescriptor). Accumulators are
+// tied through every instruction and through the wait, so that neither LLVM nor the assembler moves a use across it.
+
+#include "backends/nvidia/codegen/lowering/Fragments.h"
+#include "backends/nvidia/codegen/lowering/MatrixDescriptor.h"
+
+#include "src/ir/ttng/Ttng.h"
+
+using namespace mlir;
+
+namespace jitk::nvidia {
+using namespace jitk::ir;
+
+namespace {
+
+/// A buffer that wgmma reads.
+class BufferOperand {
+public:
+  BufferOperand(FunctionLowering &f, Value buffer, const MatrixDescriptor &descriptor, unsigned kDim)
+      : f_(f), descriptor_(descriptor), kDim_(kDim) {
+    LoweringBuilder &b = f.builder();
+    int32_t bytes = cast<ttg::MemDescType>(buffer.getType()).getElementType().getIntOrFloatBitWidth() / 8;
+    // The part of a view's offset is a multiple of the swizzle pattern, so that it may be added.
+    address_ = b.add(f.registers(buffer)[0], b.mul(f.registers(buffer)[1], bytes));
+  }
+
+  bool isTransposed() const { return descriptor_.isTransposed(kDim_); }
+
+  /// Moves the operand by a byte offset that depends on the warpgroup.
+  void advance(Value bytes) { address_ = f_.builder().add(address_, bytes); }
+
+  /// Descriptor of the tile that begins at (outer, k).
+  Value at(int32_t outer, int32_t k) {
+    LoweringBuilder &b = f_.builder();
+    int32_t offset = kDim_ == 1 ? descriptor_.offset(outer, k) : descriptor_.offset(k, outer);
+    Value start = b.bitAnd(b.add(address_, offset), 0x3FFFF);
+    Value field = b.resizeUnsigned(b.shiftRight(start, 4), b.getI64Type());
+    return b.bitOr(field, b.i64(int64_t(descriptor_.base())));
+  }
+
+  int32_t offset(int32_t row, int32_t column) const { return descriptor_.offset(row, column); }
+
+private:
+  FunctionLowering &f_;
+  const MatrixDescriptor &descriptor_;
+  unsigned kDim_;
+  Value address_;
+};
+
+/// Emits the products of one warp_group_dot.
+class WarpGroupDot {
+public:
+  WarpGroupDot(ttng::WarpGroupDotOp op, FunctionLowering &f)
+      : op_(op), f_(f), type_(cast<RankedTensorType>(op.getType())), result_(f.layout(type_)),
+        accumulator_(f.registers(op.getC())) {
+    auto mma = cast<ttg::NvidiaMmaEncodingAttr>(type_.getEncoding());
+    columns_ = mma.getInstrShape()[1];
+  }
+
+  LogicalResult run();
+
+private:
+  LogicalResult prepare();
+  LogicalResult multiplyTile(int32_t row, int32_t column);
+  std::string form() const;
+  SmallVector<int64_t> immediates() const;
+  /// Byte offset of the warpgroup's rows (dim 0) or columns (dim 1) in the operand's buffer.
+  Value warpgroupOffset(const MatrixDescriptor &descriptor, unsigned dim, bool outerIsRow);
+  void promote(ArrayRef<unsigned> tile, ArrayRef<Value> partial);
+
+  ttng::WarpGroupDotOp op_;
+  FunctionLowering &f_;
+  RankedTensorType type_;
+  FragmentIndex result_;
+  SmallVector<Value> accumulator_;
+  unsigned columns_;
+  int64_t depth_ = 0, stepOfK_ = 0;
+  Type elementA_, elementB_;
+  std::optional<MatrixDescriptor> descriptorA_, descriptorB_;
+  std::optional<BufferOperand> bufferA_, bufferB_;
+  std::optional<OperandFragments> fragmentsA_;
+};
+
+} // namespace
+
+Value WarpGroupDot::warpgroupOffset(const MatrixDescriptor &descriptor, unsigned dim, bool outerIsRow) {
+  // Warps of one warpgroup share a descriptor; what lies between warpgroups is moved by the upper bits of the warp.
+  const TensorLayout &layout = f_.layout(type_);
+  SmallVector<int32_t> bases;
+  for (auto [bit, coordinate] : llvm::enumerate(layout.warps)) {
+    int32_t moved = bit < 2 ? 0 : coordinate[dim];
+    bases.push_back(outerIsRow ? descriptor.offset(moved, 0) : descriptor.offset(0, moved));
+  }
+  return f_.applyBases(f_.warp(), bases);
+}
+
+LogicalResult WarpGroupDot::prepare() {
+  auto buffer = cast<ttg::MemDescType>(op_.getB().getType());
+  elementB_ = buffer.getElementType();
+  depth_ = buffer.getShape()[0];
+  descriptorB_ = MatrixDescriptor::of(buffer);
+  if (auto a = dyn_cast<ttg::MemDescType>(op_.getA().getType())) {
+    elementA_ = a.getElementType();
+    descriptorA_ = MatrixDescriptor::of(a);
+    if (descriptorA_) {
+      bufferA_.emplace(f_, op_.getA(), *descriptorA_, 1);
+      bufferA_->advance(warpgroupOffset(*descriptorA_, 0, /*outerIsRow=*/true));
+    }
+  } else {
+    elementA_ = cast<RankedTensorType>(op_.getA().getType()).getElementType();
+    fragmentsA_.emplace(f_, op_.getA(), 0);
+  }
+  if (!descriptorB_ || (!bufferA_ && !fragmentsA_)) {
+    return op_.emitOpError("reads a buffer whose layout no matrix descriptor can say");
+  }
+  bufferB_.emplace(f_, op_.getB(), *descriptorB_, 0);
+  bufferB_->advance(warpgroupOffset(*descriptorB_, 1, /*outerIsRow=*/false));
+  stepOfK_ = 256 / elementB_.getIntOrFloatBitWidth();
+  bool transposed = bufferB_->isTransposed() || (bufferA_ && bufferA_->isTransposed());
+  if (transposed && elementB_.getIntOrFloatBitWidth() != 16) {
+    return op_.emitOpError("needs K contiguous in both operands unless they have 16 bits: got ") << elementB_;
+  }
+  return success();
+}
+
+std::string WarpGroupDot::form() const {
+  Type accumulator = type_.getElementType();
+  llvm::StringRef nameA = productTypeName(elementA_), nameB = productTypeName(elementB_);
+  llvm::StringRef nameC = accumulator.isF32() ? "f32" : accumulator.isF16() ? "f16" : "s32";
+  std::string name =
+      ("wgmma.m64n" + llvm::Twine(columns_) + "k" + llvm::Twine(stepOfK_) + "." + nameC + "." + nameA).str();
+  if (nameA != nameB) {
+    name += ("." + nameB).str();
+  }
+  return name + (fragmentsA_ ? ".rs" : ".ss");
+}
+
+SmallVector<int64_t> WarpGroupDot::immediates() const {
+  if (type_.getElementType().isInteger(32)) {
+    return {};
+  }
+  SmallVector<int64_t> values = {1, 1};
+  if (elementB_.getIntOrFloatBitWidth() == 16) {
+    values.push_back(bufferA_ && bufferA_->isTransposed());
+    values.push_back(bufferB_->isTransposed());
+  }
+  return values;
+}
+
+void WarpGroupDot::promote(ArrayRef<unsigned> tile, ArrayRef<Value> partial) {
+  LoweringBuilder &b = f_.builder();
+  SmallVector<Value> complete(b.inst(("wgmma.wait_group.f32x" + llvm::Twine(partial.size())).str(), partial, {0}));
+  for (auto [reg, value] : llvm::zip_equal(tile, complete)) {
+    accumulator_[reg] = LLVM::FAddOp::create(b, b.loc(), accumulator_[reg], value);
+  }
+}
+
+LogicalResult WarpGroupDot::multiplyTile(int32_t row, int32_t column) {
+  LoweringBuilder &b = f_.builder();
+  SmallVector<unsigned> tile = accumulatorTile(result_, row, column, columns_);
+  if (tile.empty()) {
+    return op_.emitOpError("has a result layout that is not that of its instruction");
+  }
+  SmallVector<Value> elements = llvm::map_to_vector(tile, [&](unsigned reg) -> Value { return accumulator_[reg]; });
+  Type element = elements.front().getType();
+  SmallVector<Value> words = packAccumulator(b, elements);
+  // Each maxNumImpreciseAcc of K goes to an accumulator of its own, which is added in full precision.
+  int64_t exact = op_.getMaxNumImpreciseAcc();
+  bool promotes = exact > 0 && exact < depth_ && element.isF32();
+  int64_t run = promotes ? exact : depth_;
+  std::string name = form();
+  for (int64_t k = 0; k < depth_; k += stepOfK_) {
+    SmallVector<Value> operands =
+        fragmentsA_ ? leftFragment(*fragmentsA_, row, k, 0) : SmallVector<Value>{bufferA_->at(row, k)};
+    if (operands.empty()) {
+      return op_.emitOpError("has a left operand that is not a fragment of its instruction");
+    }
+    operands.push_back(bufferB_->at(column, k));
+    bool startsRun = promotes && k % run == 0;
+    Value useC = k == 0 && op_.getUseC() ? f_.scalar(op_.getUseC()) : b.boolean(true);
+    operands.push_back(startsRun ? b.boolean(false) : useC);
+    llvm::append_range(operands, words);
+    words = SmallVector<Value>(b.inst(name, operands, immediates()));
+    if (promotes && (k + stepOfK_) % run == 0) {
+      b.inst("wgmma.commit_group", {});
+      promote(tile, words);
+      b.inst("wgmma.fence", {});
+    }
+  }
+  if (!promotes) {
+    for (auto [reg, value] : llvm::zip_equal(tile, unpackAccumulator(b, words, element, tile.size()))) {
+      accumulator_[reg] = value;
+    }
+  }
+  return success();
+}
+
+LogicalResult WarpGroupDot::run() {
+  if (failed(prepare())) {
+    return failure();
+  }
+  std::string name = form();
+  if (!ptx::lookupInstruction(name)) {
+    return op_.emitOpError("has no instruction: ") << name;
+  }
+  LoweringBuilder &b = f_.builder();
+  // Before the first product, and whenever registers that it reads were written.
+  b.inst("wgmma.fence", {});
+  for (int32_t row : result_.origins(0, 8)) {
+    for (int32_t column : result_.origins(1, int32_t(columns_) - 1)) {
+      if (failed(multiplyTile(row, column))) {
+        return failure();
+      }
+    }
+  }
+  b.inst("wgmma.commit_group", {});
+  f_.set(op_.getResult(), accumulator_);
+  return success();
+}
+
+/// Emits `wgmma.wait_group pendings` with every f32 register of `values` tied through it, in as many waits as the table
+/// has registers for: the first one waits, the others only tie.
+static void waitWithRegisters(LoweringBuilder &b, SmallVectorImpl<Value> &values, int64_t pendings) {
+  constexpr size_t kMost = 256;
+  for (size_t begin = 0; begin < values.size(); begin += kMost) {
+    MutableArrayRef<Value> part = MutableArrayRef(values).slice(begin, std::min(kMost, values.size() - begin));
+    std::string form = ("wgmma.wait_group.f32x" + llvm::Twine(part.size())).str();
+    llvm::copy(b.inst(form, SmallVector<Value>(part), {pendings}), part.begin());
+  }
+}
+
+LogicalResult lowerWarpGroupDot(ttng::WarpGroupDotOp op, FunctionLowering &f) {
+  if (failed(WarpGroupDot(op, f).run())) {
+    return failure();
+  }
+  if (op.getIsAsync()) {
+    return success();
+  }
+  SmallVector<Value> registers(f.registers(op.getResult()));
+  if (!registers.front().getType().isF32()) {
+    return op.emitOpError("is synchronous on an accumulator that is not f32: add a warp_group_dot_wait");
+  }
+  waitWithRegisters(f.builder(), registers, 0);
+  f.set(op.getResult(), registers);
+  return success();
+}
+
+LogicalResult lowerWarpGroupDotWait(ttng::WarpGroupDotWaitOp op, FunctionLowering &f) {
+  LoweringBuilder &b = f.builder();
+  SmallVector<Value> tied;
+  auto isTied = [](Value input) {
+    auto type = dyn_cast<RankedTensorType>(input.getType());
+    return type && type.getElementType().isF32();
+  };
+  for (Value input : op.getInputs()) {
+    if (isTied(input)) {
+      llvm::append_range(tied, f.registers(input));
+    }
+  }
+  if (tied.empty()) {
+    b.inst("wgmma.wait_group", {}, {op.getPendings()});
+  } else {
+    waitWithRegisters(b, tied, op.getPendings());
+  }
+  ArrayRef<Value> rest = tied;
+  for (auto [input, output] : llvm::zip_equal(op.getInputs(), op.getOutputs())) {
+    ArrayRef<Value> registers = f.registers(input);
+    if (isTied(input)) {
+      registers = rest.take_front(registers.size());
+      rest = rest.drop_front(registers.size());
+    }
+    f.set(output, registers);
+  }
+  return success();
+}
+
+void populateWarpGroupDotLowerings(LoweringTable &table) {
+  table.add(lowerWarpGroupDot);
+  table.add(lowerWarpGroupDotWait);
+}
+
+} // namespace jitk::nvidia
