@@ -31,8 +31,8 @@ constexpr Family kFamilies[] = {
 } // namespace
 
 void loadKernelDialects(mlir::MLIRContext &context) {
-  context.loadDialect<mlir::arith::ArithDialect, mlir::math::MathDialect, mlir::scf::SCFDialect, ir::tt::TritonDialect,
-                      ir::ttg::TritonGPUDialect, ir::tile::TileDialect>();
+  context.loadDialect<mlir::arith::ArithDialect, mlir::math::MathDialect, mlir::scf::SCFDialect, ir::tt::TtDialect,
+                      ir::ttg::TtgDialect, ir::tile::TileDialect>();
 }
 
 Result<BuiltKernel> buildKernel(const Description &description, const Target &target, mlir::MLIRContext &context) {

@@ -1,0 +1,212 @@
+// The compiler library: description in, machine code and launch recipe out.
+
+#include "backends/nvidia/codegen/Assembler.h"
+#include "backends/nvidia/codegen/EmitPtx.h"
+#include "src/compiler/DiagnosticCollector.h"
+#include "src/compiler/Pipelines.h"
+#include "src/emulator/EmulatorBackend.h"
+#include "src/kernels/Kernel.h"
+#include "src/runtime/BuildId.h"
+#include "src/runtime/Compiler.h"
+
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/Pass/PassManager.h"
+
+#include <chrono>
+#include <mutex>
+
+using namespace mlir;
+
+namespace jitk::compiler {
+namespace {
+
+/// Milliseconds since its construction or the last call of `lap`.
+class Stopwatch {
+public:
+  double lap() {
+    auto now = std::chrono::steady_clock::now();
+    double elapsed = std::chrono::duration<double, std::milli>(now - begin_).count();
+    begin_ = now;
+    return elapsed;
+  }
+
+private:
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
+
+/// One compilation: a context of its own, so that compilations share nothing.
+class Compilation {
+public:
+  Compilation(const Description &description, const Target &target, const CompileOptions &options)
+      : description_(description), target_(target), options_(options), context_(MLIRContext::Threading::DISABLED),
+        diagnostics_(context_) {
+    kernels::loadKernelDialects(context_);
+  }
+
+  Status buildAndLower();
+  Status emitForEmulator();
+  Status emitForGpu(const nvidia::Assembler &assembler);
+  CompiledKernel take() { return std::move(kernel_); }
+
+private:
+  Status run(llvm::function_ref<void(OpPassManager &)> build, std::string_view what);
+  std::string print() const;
+  /// Tells the recipe what allocation found out.
+  Status completeRecipe();
+
+  const Description &description_;
+  const Target &target_;
+  const CompileOptions &options_;
+  MLIRContext context_;
+  DiagnosticCollector diagnostics_;
+  OwningOpRef<ModuleOp> module_;
+  CompiledKernel kernel_;
+  Stopwatch watch_;
+};
+
+} // namespace
+
+std::string Compilation::print() const {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  module_->print(stream);
+  return text;
+}
+
+Status Compilation::run(llvm::function_ref<void(OpPassManager &)> build, std::string_view what) {
+  PassManager passes(&context_);
+#ifdef JITK_ASSERTIONS
+  passes.enableVerifier(true);
+#else
+  passes.enableVerifier(false);
+#endif
+  build(passes);
+  if (failed(passes.run(*module_))) {
+    return diagnostics_.takeStatus(StatusCode::Unsupported, "lower", what);
+  }
+  return okStatus();
+}
+
+Status Compilation::completeRecipe() {
+  auto shared = (*module_)->getAttrOfType<IntegerAttr>("ttg.shared");
+  uint32_t bytes = shared ? uint32_t(shared.getInt()) : 0;
+  uint32_t limit = target_.capability == 80 ? 166912 : target_.capability >= 90 && target_.capability < 120 ? 232448
+                                                                                                            : 101376;
+  if (bytes > limit) {
+    return unsupported("the kernel needs more shared memory than " + target_.architecture() + " has: got " +
+                       std::to_string(bytes) + " bytes, limit " + std::to_string(limit));
+  }
+  for (LaunchStep &step : kernel_.recipe.steps) {
+    step.sharedBytes = bytes;
+  }
+  kernel_.statistics.sharedBytes = bytes;
+  return okStatus();
+}
+
+Status Compilation::buildAndLower() {
+  Result<kernels::BuiltKernel> built = kernels::buildKernel(description_, target_, context_);
+  if (!built.ok()) {
+    return std::move(built).takeStatus().atStage("build");
+  }
+  module_ = std::move(built->module);
+  kernel_.recipe = std::move(built->recipe);
+  kernel_.times.build = watch_.lap();
+  if (options_.dump) {
+    kernel_.dump.commonIr = print();
+  }
+  JITK_TRY(run([&](OpPassManager &pm) { buildTtgirPipeline(pm, target_); }, "making TTGIR"));
+  if (options_.dump) {
+    kernel_.dump.ttgir = print();
+  }
+  JITK_TRY(run([&](OpPassManager &pm) { buildLoweringPipeline(pm); }, "lowering TTGIR"));
+  JITK_TRY(completeRecipe());
+  kernel_.times.lower = watch_.lap();
+  return okStatus();
+}
+
+Status Compilation::emitForEmulator() {
+  Result<emulator::HostObject> object = emulator::compileForHost(*module_, options_.dump);
+  if (!object.ok()) {
+    return std::move(object).takeStatus().atStage("llvm");
+  }
+  kernel_.code = std::move(object->code);
+  kernel_.dump.llvmIr = std::move(object->llvmIr);
+  kernel_.times.llvm = watch_.lap();
+  return okStatus();
+}
+
+Status Compilation::emitForGpu(const nvidia::Assembler &assembler) {
+  Result<nvidia::PtxModule> ptx = nvidia::emitPtx(*module_, target_, {.keepLlvm = options_.dump});
+  if (!ptx.ok()) {
+    return std::move(ptx).takeStatus().atStage("llvm");
+  }
+  kernel_.times.llvm = watch_.lap();
+  Result<nvidia::Cubin> cubin = assembler.assemble(ptx->ptx, target_);
+  if (!cubin.ok()) {
+    return std::move(cubin).takeStatus().atStage("assemble");
+  }
+  kernel_.times.assemble = watch_.lap();
+  kernel_.code = std::move(cubin->code);
+  kernel_.ptx = std::move(ptx->ptx);
+  kernel_.statistics.registers = cubin->registers;
+  kernel_.statistics.spillBytes = cubin->spillBytes;
+  if (options_.dump) {
+    kernel_.dump.llvmIr = std::move(ptx->llvmIr);
+    kernel_.dump.ptx = kernel_.ptx;
+  }
+  return okStatus();
+}
+
+namespace {
+
+class CompilerLibrary final : public Compiler {
+public:
+  std::string buildId() const override { return kBuildId; }
+
+  Result<std::string> assemblerIdentity(const Target &target, const CompileOptions &options) override {
+    if (target.kind == Target::Kind::Emulator) {
+      return emulator::hostCompilerIdentity();
+    }
+    JITK_ASSIGN(std::shared_ptr<const nvidia::Assembler> assembler, assemblerFor(options));
+    return assembler->identity();
+  }
+
+  Result<CompiledKernel> compile(const Description &description, const Target &target,
+                                 const CompileOptions &options) override {
+    Compilation compilation(description, target, options);
+    JITK_TRY(compilation.buildAndLower(), "while compiling " + description.toString());
+    if (target.kind == Target::Kind::Emulator) {
+      JITK_TRY(compilation.emitForEmulator(), "while compiling " + description.toString());
+      return compilation.take();
+    }
+    JITK_ASSIGN(std::shared_ptr<const nvidia::Assembler> assembler, assemblerFor(options));
+    JITK_TRY(compilation.emitForGpu(*assembler), "while compiling " + description.toString());
+    return compilation.take();
+  }
+
+  Result<std::unique_ptr<Device>> createEmulator(const EmulatorOptions &options) override {
+    return emulator::createDevice(options);
+  }
+
+private:
+  /// Opens each assembler once.
+  Result<std::shared_ptr<const nvidia::Assembler>> assemblerFor(const CompileOptions &options) {
+    std::lock_guard lock(mutex_);
+    std::shared_ptr<const nvidia::Assembler> &known = assemblers_[options.assembler];
+    if (!known) {
+      JITK_ASSIGN(known, nvidia::openAssembler({.name = options.assembler, .path = {}}));
+    }
+    return known;
+  }
+
+  std::mutex mutex_;
+  std::map<std::string, std::shared_ptr<const nvidia::Assembler>> assemblers_; ///< Guarded by mutex_.
+};
+
+} // namespace
+} // namespace jitk::compiler
+
+extern "C" __attribute__((visibility("default"))) jitk::Compiler *jitk_compiler_open() {
+  static jitk::compiler::CompilerLibrary library;
+  return &library;
+}
