@@ -1,5 +1,6 @@
 #include "backends/nvidia/codegen/EmitPtx.h"
 
+#include "backends/nvidia/codegen/Architecture.h"
 #include "backends/nvidia/codegen/ConvertPtxToLlvm.h"
 #include "backends/nvidia/codegen/InstructionGate.h"
 
@@ -54,7 +55,7 @@ static Result<std::unique_ptr<llvm::TargetMachine>> createTargetMachine(const Ta
   if (!backend) {
     return internalError("LLVM was built without NVPTX: " + error);
   }
-  std::string cpu = "sm_" + std::to_string(target.capability) + (target.archSpecific ? "a" : "");
+  std::string cpu = architectureName(target);
   llvm::TargetOptions options;
   options.AllowFPOpFusion = llvm::FPOpFusion::Fast;
   options.TrapUnreachable = true;

@@ -1,5 +1,6 @@
 #include "backends/nvidia/codegen/InstructionGate.h"
 
+#include "backends/nvidia/codegen/Architecture.h"
 #include "src/ir/ptx/Ptx.h"
 
 #include "llvm/IR/InstIterator.h"
@@ -24,10 +25,6 @@ static constexpr Architecture architectures[] = {
     {100, false, 86}, {100, true, 86}, {103, true, 88}, {120, false, 87}, {120, true, 87}, {121, true, 88},
 };
 
-static std::string nameOf(const Target &target) {
-  return "sm_" + std::to_string(target.capability) + (target.archSpecific ? "a" : "");
-}
-
 Result<unsigned> leastPtxVersion(const Target &target) {
   for (const Architecture &known : architectures) {
     if (known.capability == target.capability && known.archSpecific == target.archSpecific) {
@@ -35,9 +32,9 @@ Result<unsigned> leastPtxVersion(const Target &target) {
     }
   }
   if (target.capability < 80) {
-    return unsupported("the least supported architecture is sm_80: got " + nameOf(target));
+    return unsupported("the least supported architecture is sm_80: got " + architectureName(target));
   }
-  return unsupported("no code is generated for " + nameOf(target));
+  return unsupported("no code is generated for " + architectureName(target));
 }
 
 static std::string locationText(Location location) {
@@ -60,7 +57,7 @@ Result<unsigned> gateInstructions(ModuleOp module, const Target &target) {
   });
   if (refused) {
     return unsupported("instruction '" + refused.getForm().str() + "' needs " + refused.instruction()->requirement() +
-                       ": the target is " + nameOf(target))
+                       ": the target is " + architectureName(target))
         .withNote("at " + locationText(refused.getLoc()));
   }
   return version;

@@ -1,0 +1,40 @@
+// The three assemblers and what they share. Private to the assemblers.
+
+#pragma once
+
+#include "backends/nvidia/codegen/Assembler.h"
+
+#include <memory>
+#include <string>
+
+namespace jitk::nvidia {
+
+Result<std::shared_ptr<const Assembler>> openNvJitLink(const std::string &path);
+Result<std::shared_ptr<const Assembler>> openPtxas(const std::string &path);
+Result<std::shared_ptr<const Assembler>> openDriverLinker(const std::string &path);
+
+/// Reads registers, spills and static shared memory from `cubin.log`, in the format of `ptxas --verbose`.
+void readStatistics(Cubin &cubin);
+
+/// A library opened by dlopen; closed with the object.
+class SharedLibrary {
+public:
+  SharedLibrary() = default;
+  explicit SharedLibrary(const std::string &path);
+  SharedLibrary(SharedLibrary &&other) noexcept : handle_(other.handle_) { other.handle_ = nullptr; }
+  SharedLibrary &operator=(SharedLibrary &&) = delete;
+  ~SharedLibrary();
+
+  explicit operator bool() const { return handle_ != nullptr; }
+  /// Sets `function` to the symbol; false if the library lacks it.
+  template <typename Function> bool resolve(Function *&function, const char *name) const {
+    function = reinterpret_cast<Function *>(find(name));
+    return function != nullptr;
+  }
+
+private:
+  void *find(const char *name) const;
+  void *handle_ = nullptr;
+};
+
+} // namespace jitk::nvidia

@@ -1,0 +1,126 @@
+// The program ptxas, in a child process.
+
+#include "backends/nvidia/codegen/Architecture.h"
+#include "backends/nvidia/codegen/AssemblerTools.h"
+#include "backends/nvidia/codegen/ChildProcess.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <unistd.h>
+
+namespace jitk::nvidia {
+
+namespace {
+/// A folder of its own under the system's folder for temporary files; removed with the object.
+class TemporaryFolder {
+public:
+  static Result<TemporaryFolder> create() {
+    std::error_code error;
+    std::string pattern = (std::filesystem::temp_directory_path(error) / "jitk-XXXXXX").string();
+    if (error || !mkdtemp(pattern.data())) {
+      return unavailable("no temporary folder for ptxas: " + pattern);
+    }
+    return TemporaryFolder(std::move(pattern));
+  }
+  TemporaryFolder(TemporaryFolder &&other) noexcept : path_(std::move(other.path_)) { other.path_.clear(); }
+  TemporaryFolder &operator=(TemporaryFolder &&) = delete;
+  ~TemporaryFolder() {
+    if (!path_.empty()) {
+      std::error_code ignored;
+      std::filesystem::remove_all(path_, ignored);
+    }
+  }
+  std::string file(const char *name) const { return path_ + "/" + name; }
+
+private:
+  explicit TemporaryFolder(std::string path) : path_(std::move(path)) {}
+  std::string path_;
+};
+
+class PtxasAssembler : public Assembler {
+public:
+  PtxasAssembler(std::string program, std::string version)
+      : program_(std::move(program)), identity_("ptxas " + std::move(version)) {}
+
+  std::string identity() const override { return identity_; }
+
+  Result<Cubin> assemble(std::string_view ptx, const Target &target, const AssembleOptions &options) const override {
+    JITK_ASSIGN(TemporaryFolder folder, TemporaryFolder::create());
+    std::string source = folder.file("kernel.ptx"), object = folder.file("kernel.cubin");
+    if (!(std::ofstream(source, std::ios::binary) << ptx).flush()) {
+      return unavailable("cannot write " + source).atStage("assemble");
+    }
+    std::vector<std::string> arguments = {program_, "--verbose",     "--gpu-name=" + architectureName(target),
+                                          source,   "--output-file", object};
+    if (options.lineInfo) {
+      arguments.emplace_back("--generate-line-info");
+    }
+    Result<ChildResult> child = runChild(arguments, options.deadline);
+    if (!child) {
+      return std::move(child).takeStatus().atStage("assemble");
+    }
+    if (child->exitCode != 0) {
+      return internalError("ptxas refused the kernel: exit code " + std::to_string(child->exitCode))
+          .withToolOutput(std::move(child->output))
+          .atStage("assemble");
+    }
+    Cubin cubin{.code = readFile(object), .log = std::move(child->output)};
+    if (cubin.code.empty()) {
+      return internalError("ptxas gave no code").withToolOutput(std::move(cubin.log)).atStage("assemble");
+    }
+    readStatistics(cubin);
+    return cubin;
+  }
+
+private:
+  static std::vector<uint8_t> readFile(const std::string &path) {
+    std::ifstream stream(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+  }
+
+  std::string program_;
+  std::string identity_;
+};
+} // namespace
+
+static std::vector<std::string> usualPlaces() {
+  std::vector<std::string> places;
+  std::string_view path = getenv("PATH") ? getenv("PATH") : "";
+  while (!path.empty()) {
+    size_t colon = std::min(path.find(':'), path.size());
+    if (colon > 0) {
+      places.push_back(std::string(path.substr(0, colon)) + "/ptxas");
+    }
+    path.remove_prefix(std::min(colon + 1, path.size()));
+  }
+  places.emplace_back("/usr/local/cuda/bin/ptxas");
+  return places;
+}
+
+/// Reads "13.0.88" from "Cuda compilation tools, release 13.0, V13.0.88".
+static Result<std::string> versionOf(const std::string &program) {
+  JITK_ASSIGN(ChildResult child, runChild({program, "--version"}, std::chrono::seconds(20)));
+  size_t start = child.output.rfind(", V");
+  if (child.exitCode != 0 || start == std::string::npos) {
+    return unavailable(program + " does not tell its version").withToolOutput(std::move(child.output));
+  }
+  start += 3;
+  return child.output.substr(start, child.output.find_first_not_of("0123456789.", start) - start);
+}
+
+Result<std::shared_ptr<const Assembler>> openPtxas(const std::string &path) {
+  std::vector<std::string> places = path.empty() ? usualPlaces() : std::vector<std::string>{path};
+  std::string searched;
+  for (const std::string &place : places) {
+    if (access(place.c_str(), X_OK) == 0) {
+      JITK_ASSIGN(std::string version, versionOf(place));
+      return std::shared_ptr<const Assembler>(std::make_shared<PtxasAssembler>(place, std::move(version)));
+    }
+    searched += (searched.empty() ? "" : ", ") + place;
+  }
+  return unavailable("no ptxas: searched " + searched).atStage("assemble");
+}
+
+} // namespace jitk::nvidia

@@ -1,0 +1,157 @@
+// Every assembler that this machine has, and stubs in place of ptxas.
+
+#include "backends/nvidia/codegen/Assembler.h"
+
+#include <cstring>
+#include <doctest/doctest.h>
+#include <filesystem>
+#include <fstream>
+#include <sys/stat.h>
+#include <unistd.h>
+
+using namespace jitk;
+using namespace jitk::nvidia;
+using namespace std::chrono_literals;
+
+namespace {
+const Target sm90a = {.kind = Target::Kind::Cuda, .capability = 90, .archSpecific = true};
+
+constexpr const char *kernel = R"(.version 8.0
+.target sm_90a
+.address_size 64
+.visible .entry k(.param .u64 to) {
+.reg .b64 p; .reg .b32 v;
+.shared .align 4 .b8 scratch[512];
+ld.param.u64 p, [to];
+mov.u32 v, %tid.x;
+st.shared.u32 [scratch], v;
+bar.sync 0;
+ld.shared.u32 v, [scratch];
+st.global.u32 [p], v;
+ret;
+}
+)";
+
+/// A shell script that plays ptxas: it answers --version, then runs `body`.
+class StubPtxas {
+public:
+  explicit StubPtxas(const std::string &body) {
+    char pattern[] = "/tmp/jitk-stub-XXXXXX";
+    REQUIRE(mkdtemp(pattern));
+    folder_ = pattern;
+    std::ofstream(path()) << "#!/bin/sh\nif [ \"$1\" = --version ]; then echo 'release 1.2, V1.2.3'; exit 0; fi\n"
+                          << body << "\n";
+    chmod(path().c_str(), 0755);
+  }
+  ~StubPtxas() { std::filesystem::remove_all(folder_); }
+  std::string path() const { return folder_ + "/ptxas"; }
+
+private:
+  std::string folder_;
+};
+} // namespace
+
+TEST_SUITE("nvidia/Assembler") {
+  TEST_CASE("each assembler found here makes an ELF image and reports its figures") {
+    unsigned found = 0;
+    for (const char *name : {"nvjitlink", "ptxas", "driver"}) {
+      CAPTURE(name);
+      auto assembler = openAssembler({.name = name});
+      if (!assembler) {
+        MESSAGE("SKIPPED: " << assembler.status().toString());
+        continue;
+      }
+      ++found;
+      CHECK((*assembler)->identity().starts_with(name));
+      Result<Cubin> cubin = (*assembler)->assemble(kernel, sm90a);
+      REQUIRE_MESSAGE(cubin, cubin.status().toString() << "\n" << cubin.status().toolOutput());
+      REQUIRE(cubin->code.size() > 64);
+      CHECK(std::memcmp(cubin->code.data(),
+                        "\x7f"
+                        "ELF",
+                        4) == 0);
+      CHECK(cubin->registers > 0);
+      CHECK(cubin->spillBytes == 0);
+      CHECK(cubin->sharedBytes >= 512);
+
+      Result<Cubin> refused = (*assembler)->assemble(".version 8.0\n.target sm_90a\nnonsense", sm90a);
+      REQUIRE(!refused);
+      CHECK(refused.status().code() == StatusCode::Internal);
+      CHECK(refused.status().stage() == "assemble");
+      CHECK(refused.status().toolOutput().find("nonsense") != std::string_view::npos);
+    }
+    if (found == 0) {
+      MESSAGE("SKIPPED: no assembler on this machine");
+    } else {
+      CHECK(openAssembler());
+    }
+  }
+
+  TEST_CASE("the first one found is the default") {
+    auto first = openAssembler({.name = "nvjitlink"});
+    auto any = openAssembler();
+    if (first && any) {
+      CHECK((*any)->identity() == (*first)->identity());
+    }
+  }
+
+  TEST_CASE("a wrong choice is refused") {
+    auto unknown = openAssembler({.name = "gas"});
+    REQUIRE(!unknown);
+    CHECK(unknown.status().code() == StatusCode::InvalidArgument);
+    CHECK(unknown.status().message() == "assembler must be nvjitlink, ptxas or driver: got gas");
+    auto missing = openAssembler({.name = "ptxas", .path = "/no/such/ptxas"});
+    REQUIRE(!missing);
+    CHECK(missing.status().code() == StatusCode::Unavailable);
+    CHECK(missing.status().message() == "no ptxas: searched /no/such/ptxas");
+  }
+
+  TEST_CASE("the identity of ptxas has its version") {
+    StubPtxas stub("exit 0");
+    auto assembler = openAssembler({.name = "ptxas", .path = stub.path()});
+    REQUIRE(assembler);
+    CHECK((*assembler)->identity() == "ptxas 1.2.3");
+  }
+
+  TEST_CASE("a failing ptxas reports its log") {
+    StubPtxas stub("echo 'line 7: no such register' >&2; exit 255");
+    auto assembler = openAssembler({.name = "ptxas", .path = stub.path()});
+    REQUIRE(assembler);
+    Result<Cubin> cubin = (*assembler)->assemble(kernel, sm90a);
+    REQUIRE(!cubin);
+    CHECK(cubin.status().message() == "ptxas refused the kernel: exit code 255");
+    CHECK(cubin.status().toolOutput() == "line 7: no such register\n");
+  }
+
+  TEST_CASE("a ptxas that writes nothing is a failure") {
+    StubPtxas stub("exit 0");
+    auto assembler = openAssembler({.name = "ptxas", .path = stub.path()});
+    REQUIRE(assembler);
+    Result<Cubin> cubin = (*assembler)->assemble(kernel, sm90a);
+    REQUIRE(!cubin);
+    CHECK(cubin.status().message() == "ptxas gave no code");
+  }
+
+  TEST_CASE("a hanging ptxas is killed at the deadline") {
+    StubPtxas stub("sleep 100");
+    auto assembler = openAssembler({.name = "ptxas", .path = stub.path()});
+    REQUIRE(assembler);
+    Result<Cubin> cubin = (*assembler)->assemble(kernel, sm90a, {.deadline = 200ms});
+    REQUIRE(!cubin);
+    CHECK(cubin.status().code() == StatusCode::DeadlineExceeded);
+    CHECK(cubin.status().stage() == "assemble");
+  }
+
+  TEST_CASE("figures are read from the log, the largest of several kernels") {
+    StubPtxas stub("echo 'ptxas info : Used 168 registers, 1024 bytes smem'; echo '8 bytes stack frame, 12 bytes spill "
+                   "stores, 20 bytes spill loads'; echo 'ptxas info : Used 40 registers'; "
+                   "while [ $# -gt 1 ]; do if [ $1 = --output-file ]; then echo code > $2; fi; shift; done");
+    auto assembler = openAssembler({.name = "ptxas", .path = stub.path()});
+    REQUIRE(assembler);
+    Result<Cubin> cubin = (*assembler)->assemble(kernel, sm90a);
+    REQUIRE(cubin);
+    CHECK(cubin->registers == 168);
+    CHECK(cubin->spillBytes == 32);
+    CHECK(cubin->sharedBytes == 1024);
+  }
+}
