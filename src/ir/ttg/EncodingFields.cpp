@@ -1,0 +1,145 @@
+#include "src/ir/ttg/EncodingFields.h"
+
+namespace jitk::ir::ttg {
+using namespace mlir;
+
+FailureOr<EncodingFields> EncodingFields::parse(AsmParser &parser) {
+  SMLoc loc = parser.getCurrentLocation();
+  DictionaryAttr fields;
+  if (parser.parseAttribute(fields)) {
+    return failure();
+  }
+  return EncodingFields(parser, loc, fields);
+}
+
+bool EncodingFields::has(StringRef key) {
+  asked_.push_back(key);
+  return fields_.contains(key);
+}
+
+template <typename T> ParseResult EncodingFields::getAs(StringRef key, StringRef wanted, T &value) {
+  if (!has(key)) {
+    return error() << "missing key: " << key;
+  }
+  auto found = dyn_cast<T>(fields_.get(key));
+  if (!found) {
+    return error() << key << " must be " << wanted << ": got " << fields_.get(key);
+  }
+  value = found;
+  return success();
+}
+
+static bool isUnsigned(Attribute attribute) {
+  auto integer = dyn_cast<IntegerAttr>(attribute);
+  return integer && integer.getValue().isIntN(32);
+}
+
+ParseResult EncodingFields::get(StringRef key, unsigned &value) {
+  IntegerAttr integer;
+  if (getAs(key, "an integer", integer)) {
+    return failure();
+  }
+  if (!isUnsigned(integer)) {
+    return error() << key << " must be a non-negative integer: got " << integer;
+  }
+  value = integer.getValue().getZExtValue();
+  return success();
+}
+
+ParseResult EncodingFields::get(StringRef key, bool &value) {
+  BoolAttr boolean;
+  if (getAs(key, "a bool", boolean)) {
+    return failure();
+  }
+  value = boolean.getValue();
+  return success();
+}
+
+ParseResult EncodingFields::get(StringRef key, SmallVector<unsigned> &values) {
+  ArrayAttr array;
+  if (getAs(key, "an array of integers", array)) {
+    return failure();
+  }
+  for (Attribute element : array) {
+    if (!isUnsigned(element)) {
+      return error() << key << " must be an array of non-negative integers: got " << array;
+    }
+    values.push_back(cast<IntegerAttr>(element).getValue().getZExtValue());
+  }
+  return success();
+}
+
+ParseResult EncodingFields::get(StringRef key, Attribute &value) { return getAs(key, "an attribute", value); }
+
+ParseResult EncodingFields::getBases(StringRef key, unsigned &rank, SmallVector<int32_t> &flat) {
+  ArrayAttr bases;
+  if (getAs(key, "an array of bases", bases)) {
+    return failure();
+  }
+  for (Attribute attribute : bases) {
+    auto basis = dyn_cast<ArrayAttr>(attribute);
+    if (!basis || !llvm::all_of(basis, isUnsigned)) {
+      return error() << key << " must be an array of bases: got " << bases;
+    }
+    rank = rank ? rank : basis.size();
+    if (basis.size() != rank) {
+      return error() << "a basis of " << key << " must have one number for each of " << rank << " dimensions: got "
+                     << basis.size();
+    }
+    for (Attribute number : basis) {
+      flat.push_back(cast<IntegerAttr>(number).getValue().getZExtValue());
+    }
+  }
+  return success();
+}
+
+ParseResult EncodingFields::getCGALayout(unsigned rank, CGAEncodingAttr &layout) {
+  SmallVector<int32_t> flat;
+  if (has("CGALayout") && getBases("CGALayout", rank, flat)) {
+    return failure();
+  }
+  layout = CGAEncodingAttr::get(fields_.getContext(), rank, flat);
+  return success();
+}
+
+ParseResult EncodingFields::rejectOthers() {
+  for (NamedAttribute field : fields_) {
+    if (!llvm::is_contained(asked_, field.getName().getValue())) {
+      return error() << "unexpected key: " << field.getName().getValue();
+    }
+  }
+  return success();
+}
+
+void printNumbers(AsmPrinter &printer, ArrayRef<unsigned> values) {
+  printer << '[';
+  llvm::interleaveComma(values, printer);
+  printer << ']';
+}
+
+void printBases(AsmPrinter &printer, ArrayRef<int32_t> flat, unsigned rank) {
+  printer << '[';
+  llvm::interleaveComma(unflattenBases(flat, rank), printer, [&](ArrayRef<int32_t> basis) {
+    printer << '[';
+    llvm::interleaveComma(basis, printer);
+    printer << ']';
+  });
+  printer << ']';
+}
+
+void printCGALayout(AsmPrinter &printer, CGAEncodingAttr layout) {
+  if (!layout.isTrivial()) {
+    printer << ", CGALayout = ";
+    printBases(printer, layout.getFlatBases(), layout.getRank());
+  }
+}
+
+SmallVector<ArrayRef<int32_t>> unflattenBases(ArrayRef<int32_t> flat, unsigned rank) {
+  SmallVector<ArrayRef<int32_t>> bases;
+  for (; !flat.empty(); flat = flat.drop_front(rank)) {
+    bases.push_back(flat.take_front(rank));
+  }
+  return bases;
+}
+
+} // namespace jitk::ir::ttg

@@ -1,0 +1,244 @@
+// Buffers in shared memory.
+
+#include "src/ir/ttg/InferEncodings.h"
+#include "src/ir/ttg/Ttg.h"
+
+#include "mlir/IR/PatternMatch.h"
+
+namespace jitk::ir::ttg {
+using namespace mlir;
+
+static ParseResult parseOffsets(OpAsmParser &parser, DenseI32ArrayAttr &offsets) {
+  SmallVector<int32_t> values;
+  auto parseOne = [&] { return parser.parseInteger(values.emplace_back()); };
+  if (parser.parseCommaSeparatedList(parseOne)) {
+    return failure();
+  }
+  offsets = parser.getBuilder().getDenseI32ArrayAttr(values);
+  return success();
+}
+
+static void printOffsets(OpAsmPrinter &printer, Operation *, DenseI32ArrayAttr offsets) {
+  llvm::interleaveComma(offsets.asArrayRef(), printer);
+}
+
+/// Checks a transfer between registers and a buffer: one shape and element type, an encoding of the tensor's rank.
+static LogicalResult verifyTransfer(Operation *op, RankedTensorType tensor, MemDescType buffer) {
+  if (tensor.getShape() != buffer.getShape()) {
+    return op->emitOpError("tensor and buffer must have one shape: got ") << tensor << " and " << buffer;
+  }
+  if (tensor.getElementType() != buffer.getElementType()) {
+    return op->emitOpError("tensor and buffer must have one element type: got ")
+           << tensor.getElementType() << " and " << buffer.getElementType();
+  }
+  auto encoding = dyn_cast<LayoutEncodingTrait>(buffer.getEncoding());
+  if (encoding && encoding.getRank() != tensor.getRank()) {
+    return op->emitOpError("the buffer's encoding must have the tensor's rank ")
+           << tensor.getRank() << ": got " << encoding.getRank();
+  }
+  return success();
+}
+
+/// Checks what a view keeps: element type, memory space, and that it may not be written where its source may not.
+static LogicalResult verifyView(Operation *op, MemDescType source, MemDescType result) {
+  if (source.getElementType() != result.getElementType()) {
+    return op->emitOpError("source and result must have one element type: got ")
+           << source.getElementType() << " and " << result.getElementType();
+  }
+  if (source.getMemorySpace() != result.getMemorySpace()) {
+    return op->emitOpError("source and result must be in one memory space: got ")
+           << source.getMemorySpace() << " and " << result.getMemorySpace();
+  }
+  if (result.getMutableMemory() && !source.getMutableMemory()) {
+    return op->emitOpError("a view of an immutable buffer must be immutable");
+  }
+  return success();
+}
+
+//===--- async_copy_global_to_local
+//-----------------------------------------------------------------------------------===//
+
+LogicalResult AsyncCopyGlobalToLocalOp::verify() {
+  auto buffer = getResult().getType();
+  if (!buffer.getMutableMemory()) {
+    return emitOpError("cannot write to an immutable buffer");
+  }
+  auto source = cast<RankedTensorType>(tt::getPointeeType(getSrc().getType()));
+  if (source.getShape() != buffer.getShape() || source.getElementType() != buffer.getElementType()) {
+    return emitOpError("pointers and buffer must have one shape and element type: got ") << source << " and " << buffer;
+  }
+  return success();
+}
+
+//===--- local_alloc
+//--------------------------------------------------------------------------------------------------===//
+
+void LocalAllocOp::getEffects(SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &effects) {
+  if (!getType().getMutableMemory()) {
+    return;
+  }
+  effects.emplace_back(MemoryEffects::Allocate::get(), cast<OpResult>(getResult()), SharedMemory::get());
+  if (getSrc()) {
+    effects.emplace_back(MemoryEffects::Write::get(), cast<OpResult>(getResult()), SharedMemory::get());
+  }
+}
+
+int32_t LocalAllocOp::getAlignmentOrDefault() {
+  return getAlignment() ? int32_t(*getAlignment()) : cast<SharedEncodingTrait>(getType().getEncoding()).getAlignment();
+}
+
+LogicalResult LocalAllocOp::verify() {
+  if (!isa<SharedMemorySpaceAttr>(getType().getMemorySpace())) {
+    return emitOpError("allocates in shared memory: got ") << getType().getMemorySpace();
+  }
+  if (getType().isSlice()) {
+    return emitOpError("result must not be a slice: got ") << getType();
+  }
+  if (!getSrc()) {
+    return getType().getMutableMemory() ? success() : emitOpError("a buffer without initial value must be mutable");
+  }
+  return verifyTransfer(*this, cast<RankedTensorType>(getSrc().getType()), getType());
+}
+
+OpFoldResult LocalAllocOp::fold(FoldAdaptor) {
+  // A copy of an immutable buffer is that buffer.
+  if (getType().getMutableMemory() || !getSrc()) {
+    return {};
+  }
+  auto load = getSrc().getDefiningOp<LocalLoadOp>();
+  return load && load.getSrc().getType() == getType() ? OpFoldResult(load.getSrc()) : OpFoldResult();
+}
+
+//===--- local_load, local_store
+//--------------------------------------------------------------------------------------===//
+
+LogicalResult LocalLoadOp::verify() { return verifyTransfer(*this, getType(), getSrc().getType()); }
+
+LogicalResult LocalStoreOp::verify() {
+  if (!getDst().getType().getMutableMemory()) {
+    return emitOpError("cannot write to an immutable buffer");
+  }
+  return verifyTransfer(*this, getSrc().getType(), getDst().getType());
+}
+
+//===--- Views
+//--------------------------------------------------------------------------------------------------------===//
+
+void MemDescIndexOp::build(OpBuilder &builder, OperationState &state, Value src, Value index) {
+  auto type = cast<MemDescType>(src.getType());
+  ArrayRef<int64_t> shape = type.getShape().drop_front();
+  ArrayRef<int64_t> allocShape = type.isSlice() ? type.getAllocShape().take_back(shape.size()) : shape;
+  build(builder, state,
+        MemDescType::get(shape, type.getElementType(), type.getEncoding(), type.getMemorySpace(),
+                         type.getMutableMemory(), allocShape),
+        src, index);
+}
+
+LogicalResult MemDescIndexOp::verify() {
+  auto source = getSrc().getType();
+  auto result = getType();
+  if (source.getRank() < 2) {
+    return emitOpError("source must have at least two dimensions: got ") << source.getRank();
+  }
+  if (result.getShape() != source.getShape().drop_front()) {
+    return emitOpError("result must have the source's shape without its first dimension: got ") << result;
+  }
+  if (result.getAllocShape().take_back(result.getRank()) != source.getAllocShape().take_back(result.getRank())) {
+    return emitOpError("result must keep the alloc shape: got ") << result;
+  }
+  if (result.getEncoding() != source.getEncoding()) {
+    return emitOpError("source and result must have one encoding");
+  }
+  return verifyView(*this, source, result);
+}
+
+void MemDescSubsliceOp::build(OpBuilder &builder, OperationState &state, Value src, ArrayRef<int32_t> offsets,
+                              ArrayRef<int64_t> shape) {
+  auto type = cast<MemDescType>(src.getType());
+  build(builder, state,
+        MemDescType::get(shape, type.getElementType(), type.getEncoding(), type.getMemorySpace(),
+                         type.getMutableMemory(), type.getAllocShape()),
+        src, offsets);
+}
+
+LogicalResult MemDescSubsliceOp::verify() {
+  auto source = getSrc().getType();
+  auto result = getType();
+  if (result.getRank() != source.getRank() || int64_t(getOffsets().size()) != source.getRank()) {
+    return emitOpError("result and offsets must have the source's rank ") << source.getRank();
+  }
+  if (result.getAllocShape() != source.getAllocShape()) {
+    return emitOpError("result must keep the alloc shape: got ") << result;
+  }
+  if (result.getEncoding() != source.getEncoding()) {
+    return emitOpError("source and result must have one encoding");
+  }
+  for (auto [from, to, offset] : llvm::zip_equal(source.getShape(), result.getShape(), getOffsets())) {
+    if (offset < 0 || offset + to > from) {
+      return emitOpError("slice must lie inside the source: got offset ")
+             << offset << " and size " << to << " of " << from;
+    }
+    if (offset % to != 0) {
+      return emitOpError("offset must be a multiple of the result's size ") << to << ": got " << offset;
+    }
+  }
+  return verifyView(*this, source, result);
+}
+
+void MemDescTransOp::build(OpBuilder &builder, OperationState &state, Value src, ArrayRef<int32_t> order) {
+  auto type = cast<MemDescType>(src.getType());
+  SmallVector<int64_t> shape, allocShape;
+  ArrayRef<int64_t> alloc = type.getAllocShape().take_back(order.size());
+  for (int32_t dim : order) {
+    shape.push_back(type.getDimSize(dim));
+    allocShape.push_back(alloc[dim]);
+  }
+  Attribute encoding = inferTransEncoding(type.getShape(), type.getEncoding(), order).value_or(Attribute());
+  build(builder, state,
+        MemDescType::get(shape, type.getElementType(), encoding, type.getMemorySpace(), type.getMutableMemory(),
+                         allocShape),
+        src, order);
+}
+
+LogicalResult MemDescTransOp::verify() {
+  auto source = getSrc().getType();
+  SmallVector<int32_t> sorted(getOrder());
+  llvm::sort(sorted);
+  if (int64_t(sorted.size()) != source.getRank() || !llvm::equal(sorted, llvm::seq<int32_t>(0, source.getRank()))) {
+    return emitOpError("order must be a permutation of the source's dimensions");
+  }
+  SmallVector<int64_t> shape;
+  for (int32_t dim : getOrder()) {
+    shape.push_back(source.getDimSize(dim));
+  }
+  if (getType().getShape() != ArrayRef(shape)) {
+    return emitOpError("result must be the permuted source: got ") << getType();
+  }
+  FailureOr<Attribute> expected = inferTransEncoding(source.getShape(), source.getEncoding(), getOrder());
+  if (succeeded(expected) && *expected != getType().getEncoding()) {
+    return emitOpError("has the wrong result encoding: expected ") << *expected;
+  }
+  return verifyView(*this, source, getType());
+}
+
+OpFoldResult MemDescTransOp::fold(FoldAdaptor) {
+  bool isIdentity = llvm::equal(getOrder(), llvm::seq<int32_t>(0, getType().getRank()));
+  return isIdentity && getSrc().getType() == getType() ? OpFoldResult(getSrc()) : OpFoldResult();
+}
+
+LogicalResult MemDescReshapeOp::verify() {
+  if (getSrc().getType().getNumElements() != getType().getNumElements()) {
+    return emitOpError("source and result must have as many elements: got ")
+           << getSrc().getType().getNumElements() << " and " << getType().getNumElements();
+  }
+  return verifyView(*this, getSrc().getType(), getType());
+}
+
+OpFoldResult MemDescReinterpretOp::fold(FoldAdaptor) {
+  return getSrc().getType() == getType() ? OpFoldResult(getSrc()) : OpFoldResult();
+}
+
+} // namespace jitk::ir::ttg
+
+#define GET_OP_CLASSES
+#include "src/ir/ttg/TtgOps.cpp.inc"

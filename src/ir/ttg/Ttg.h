@@ -1,0 +1,51 @@
+// The `ttg` dialect: encodings of tensors over registers and shared memory, memory descriptors, and the ops that move
+// data.
+//
+// What an encoding means is the linear map that src/ir/layout makes of it; code that places elements asks that map and
+// never switches on the kind of encoding.
+
+#pragma once
+
+#include "src/ir/tt/Tt.h"
+
+#include "mlir/Interfaces/ViewLikeInterface.h"
+
+#include "src/ir/ttg/TtgDialect.h.inc"
+#include "src/ir/ttg/TtgInterfaces.h.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "src/ir/ttg/TtgAttrs.h.inc"
+
+#define GET_TYPEDEF_CLASSES
+#include "src/ir/ttg/TtgTypes.h.inc"
+
+namespace jitk::ir::ttg {
+
+/// The shared memory of the CTA.
+struct SharedMemory : mlir::SideEffects::Resource::Base<SharedMemory> {
+  llvm::StringRef getName() final { return "shared memory"; }
+};
+
+inline constexpr llvm::StringLiteral kNumWarps = "ttg.num-warps";
+inline constexpr llvm::StringLiteral kNumCTAs = "ttg.num-ctas";
+inline constexpr llvm::StringLiteral kThreadsPerWarp = "ttg.threads-per-warp";
+inline constexpr llvm::StringLiteral kTarget = "ttg.target";
+
+/// The warps that run `op`: those of the partition around it, else `ttg.num-warps` of the module; none if neither is
+/// there.
+std::optional<int> maybeLookupNumWarps(mlir::Operation *op);
+
+/// As `maybeLookupNumWarps`; 4 where nothing says.
+int lookupNumWarps(mlir::Operation *op);
+
+/// Threads of a warp and CTAs of a cluster, from the module around `op`; 32 and 1 where it does not say.
+int lookupThreadsPerWarp(mlir::Operation *op);
+int lookupNumCTAs(mlir::Operation *op);
+
+/// How the CTAs of a cluster share a tensor of this encoding. A slice and a dot operand take it from their parent.
+CGAEncodingAttr getCGALayout(mlir::Attribute encoding);
+
+} // namespace jitk::ir::ttg
+
+#define GET_OP_CLASSES
+#include "src/ir/ttg/TtgOps.h.inc"

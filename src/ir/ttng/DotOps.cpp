@@ -1,0 +1,87 @@
+// Warpgroup matrix products.
+
+#include "src/ir/ttng/Ttng.h"
+
+namespace jitk::ir::ttng {
+using namespace mlir;
+
+static bool isFp8(Type type) { return isa<Float8E4M3FNType, Float8E5M2Type>(type); }
+
+void WarpGroupDotOp::getEffects(SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &effects) {
+  if (isa<ttg::MemDescType>(getA().getType())) {
+    effects.emplace_back(MemoryEffects::Read::get(), &getAMutable(), ttg::SharedMemory::get());
+  }
+  effects.emplace_back(MemoryEffects::Read::get(), &getBMutable(), ttg::SharedMemory::get());
+}
+
+bool WarpGroupDotOp::needsPartialAccumulator() {
+  auto a = cast<ShapedType>(getA().getType());
+  bool isFp8ToF32 = isFp8(a.getElementType()) && getC().getType().getElementType().isF32();
+  return isFp8ToF32 && getMaxNumImpreciseAcc() <= a.getDimSize(1);
+}
+
+/// Checks the encoding of A in registers, or of A or B in shared memory.
+static LogicalResult verifyOperand(Operation *op, StringRef name, ShapedType type, ttg::NvidiaMmaEncodingAttr mma) {
+  if (auto buffer = dyn_cast<ttg::MemDescType>(type)) {
+    if (!isa<ttg::NVMMASharedEncodingAttr, ttg::SharedLinearEncodingAttr>(buffer.getEncoding())) {
+      return op->emitOpError(name) << " in shared memory must have an nvmma_shared or shared_linear encoding: got "
+                                   << buffer.getEncoding();
+    }
+    return success();
+  }
+  auto encoding = dyn_cast_or_null<ttg::DotOperandEncodingAttr>(cast<RankedTensorType>(type).getEncoding());
+  if (!encoding || encoding.getOpIdx() != 0 || encoding.getParent() != mma) {
+    return op->emitOpError(name) << " in registers must have the dot_op encoding of operand 0 of the accumulator's";
+  }
+  unsigned kWidth = 32 / type.getElementTypeBitWidth();
+  if (encoding.getKWidth() != kWidth) {
+    return op->emitOpError(name) << " in registers must have kWidth " << kWidth << ": got " << encoding.getKWidth();
+  }
+  return success();
+}
+
+LogicalResult WarpGroupDotOp::verify() {
+  auto a = cast<ShapedType>(getA().getType());
+  auto b = cast<ShapedType>(getB().getType());
+  auto c = getC().getType();
+  auto mma = dyn_cast_or_null<ttg::NvidiaMmaEncodingAttr>(c.getEncoding());
+  if (!mma || !mma.isHopper()) {
+    return emitOpError("accumulator must have an nvidia_mma encoding of version 3");
+  }
+  if (a.getRank() != 2 || b.getRank() != 2 || c.getRank() != 2) {
+    return emitOpError("operands must have two dimensions");
+  }
+  if (a.getDimSize(1) != b.getDimSize(0) || a.getDimSize(0) != c.getDimSize(0) || b.getDimSize(1) != c.getDimSize(1)) {
+    return emitOpError("shapes must be M x K, K x N and M x N");
+  }
+  if (failed(verifyOperand(*this, "a", a, mma)) || failed(verifyOperand(*this, "b", b, mma))) {
+    return failure();
+  }
+  if (int numWarps = ttg::lookupNumWarps(*this); numWarps % 4 != 0) {
+    return emitOpError("needs a multiple of 4 warps: got ") << numWarps;
+  }
+  if (c.getDimSize(0) % 64 != 0) {
+    return emitOpError("M must be a multiple of 64: got ") << c.getDimSize(0);
+  }
+  if (c.getDimSize(1) % 8 != 0) {
+    return emitOpError("N must be a multiple of 8: got ") << c.getDimSize(1);
+  }
+  bool isFp8ToF32 = isFp8(a.getElementType()) && c.getElementType().isF32();
+  if (isFp8ToF32 && getMaxNumImpreciseAcc() < 32) {
+    return emitOpError("fp8 to f32 needs maxNumImpreciseAcc of at least 32: got ") << getMaxNumImpreciseAcc();
+  }
+  return success();
+}
+
+LogicalResult WarpGroupDotWaitOp::inferReturnTypes(MLIRContext *, std::optional<Location>, ValueRange operands,
+                                                   DictionaryAttr, OpaqueProperties, RegionRange,
+                                                   SmallVectorImpl<Type> &types) {
+  llvm::append_range(types, operands.getTypes());
+  return success();
+}
+
+LogicalResult WarpGroupDotWaitOp::verify() {
+  return getInputs().empty() ? emitOpError("needs at least one operand") : success();
+}
+
+} // namespace jitk::ir::ttng

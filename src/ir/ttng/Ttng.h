@@ -1,0 +1,13 @@
+// The `ttng` dialect: memory barriers, bulk tensor copies, warpgroup matrix products, tensor memory.
+
+#pragma once
+
+#include "src/ir/ttg/Ttg.h"
+
+#include "src/ir/ttng/TtngDialect.h.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "src/ir/ttng/TtngAttrs.h.inc"
+
+#define GET_OP_CLASSES
+#include "src/ir/ttng/TtngOps.h.inc"
