@@ -26,7 +26,7 @@ static SmallVector<int32_t> bitOffsets(const LinearLayout &placement, ArrayRef<i
   SmallVector<int32_t> offsets;
   for (int32_t bit = 1; bit < shape[dim]; bit *= 2) {
     int32_t row = dim == 0 ? bit : 0, column = dim == 1 ? bit : 0;
-    offsets.push_back(placement.apply({{"dim0", row}, {"dim1", column}}).front().second * elementBytes);
+    offsets.push_back(placement.apply({{"dim0", row}, {"dim1", column}}).front() * elementBytes);
   }
   return offsets;
 }
