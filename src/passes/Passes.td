@@ -56,6 +56,33 @@ def AssignLayouts : Pass<"jitk-assign-layouts", "mlir::ModuleOp"> {
                            "jitk::ir::ttng::TtngDialect"];
 }
 
+def AllocateSharedMemory : Pass<"jitk-allocate-shared-memory", "mlir::ModuleOp"> {
+  let summary = "Place buffers and scratch in shared memory";
+  let description = [{
+    Sets `allocation.offset` on `ttg.local_alloc`, on operations whose lowering exchanges values through shared memory, and
+    on `tt.call` (the callee's memory); and the module's size in `ttg.shared`.
+
+    After the last pass that makes, removes or moves such operations, and while control flow is structured: a buffer
+    lives from its allocation to the last use of any view of it, and through the whole of a loop that uses it from
+    outside. Buffers that are not alive together, and not in regions that run concurrently, share memory. Accesses to
+    shared addresses are not ordered yet: --jitk-insert-barriers follows.
+  }];
+}
+
+def InsertBarriers : Pass<"jitk-insert-barriers", "mlir::ModuleOp"> {
+  let summary = "Order the threads' accesses to shared memory";
+  let description = [{
+    Puts a `gpu.barrier` (of the CTA, or of the partition around it) where an access may overlap one of another thread
+    since the last barrier and one of the two writes; with a `ttng.fence_async_shared` before it where an asynchronous
+    unit accesses what threads have written. Copies by cp.async count as written at the wait for them, reads by wgmma and
+    by TMA stores as done at theirs. What a memory barrier orders needs no barrier: the reads of what TMA has loaded.
+    Slots of a ring of buffers are told apart.
+
+    After --jitk-allocate-shared-memory: buffers that share memory conflict. While control flow is structured.
+  }];
+  let dependentDialects = ["mlir::gpu::GPUDialect", "jitk::ir::ttng::TtngDialect"];
+}
+
 def TestPrintAxisInfo : Pass<"test-print-axis-info", "mlir::ModuleOp"> {
   let summary = "Report what is known of each integer and pointer as a remark at its definition";
 }

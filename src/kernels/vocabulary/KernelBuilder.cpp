@@ -268,7 +268,8 @@ Value KernelBuilder::load(Value pointers, Value mask, double other) {
                                                       : TypedAttr(getIntegerAttr(element, int64_t(other))));
     }
   }
-  return tt::LoadOp::create(*this, pointers, mask, fallback);
+  return tt::LoadOp::create(*this, withElement(pointers.getType(), element), pointers, mask, fallback,
+                            tt::CacheModifier::NONE, tt::EvictionPolicy::NORMAL, /*isVolatile=*/false);
 }
 
 void KernelBuilder::store(Value pointers, Value value, Value mask) {
@@ -276,8 +277,8 @@ void KernelBuilder::store(Value pointers, Value value, Value mask) {
 }
 
 Value KernelBuilder::buffer(llvm::ArrayRef<int64_t> shape, Type elementType) {
-  auto type = tile::BufType::get(shape, elementType, tile::MemorySpace::Shared);
-  return tile::AllocOp::create(*this, type);
+  auto type = tile::BufType::get(getContext(), shape, elementType, tile::MemorySpace::shared);
+  return tile::AllocOp::create(*this, type, tile::MemorySpace::shared);
 }
 
 void KernelBuilder::copyIn(Value pointers, Value buffer) { tile::CopyOp::create(*this, pointers, buffer); }
@@ -301,7 +302,7 @@ llvm::SmallVector<Value> KernelBuilder::loop(Value lower, Value upper, int64_t s
                                              LoopBody body) {
   llvm::APInt first, last;
   if (matchPattern(lower, m_ConstantInt(&first)) && matchPattern(upper, m_ConstantInt(&last)) && first.sge(last)) {
-    return {carried.begin(), carried.end()};
+    return llvm::to_vector(carried);
   }
   auto forOp = scf::ForOp::create(*this, lower, upper, i32(step), carried);
   OpBuilder::InsertionGuard guard(*this);
@@ -312,7 +313,7 @@ llvm::SmallVector<Value> KernelBuilder::loop(Value lower, Value upper, int64_t s
   setInsertionPointToStart(forOp.getBody());
   llvm::SmallVector<Value> next = body(forOp.getInductionVar(), forOp.getRegionIterArgs());
   scf::YieldOp::create(*this, next);
-  return {forOp.getResults().begin(), forOp.getResults().end()};
+  return llvm::to_vector(forOp.getResults());
 }
 
 } // namespace jitk::kernels

@@ -6,7 +6,6 @@
 
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SmallVector.h"
-
 #include <optional>
 
 namespace jitk::nvidia {

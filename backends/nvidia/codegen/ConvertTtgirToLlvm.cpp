@@ -1,0 +1,40 @@
+// --convert-ttgir-to-llvm: see Passes.td.
+
+#include "backends/nvidia/codegen/Passes.h"
+#include "backends/nvidia/codegen/lowering/FunctionLowering.h"
+#include "src/ir/ptx/Ptx.h"
+#include "src/passes/AxisInfo.h"
+
+using namespace mlir;
+using namespace jitk::ir;
+
+namespace jitk::nvidia {
+
+#define GEN_PASS_DEF_CONVERTTTGIRTOLLVM
+#include "backends/nvidia/codegen/Passes.h.inc"
+
+namespace {
+
+class ConvertTtgirToLlvm : public impl::ConvertTtgirToLlvmBase<ConvertTtgirToLlvm> {
+public:
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    FailureOr<ModuleTarget> target = ModuleTarget::of(module);
+    if (failed(target)) {
+      return signalPassFailure();
+    }
+    passes::AxisInfoAnalysis axes(module);
+    SmallVector<tt::FuncOp> functions(module.getOps<tt::FuncOp>());
+    for (tt::FuncOp function : functions) {
+      if (failed(FunctionLowering::run(function, *target, axes))) {
+        return signalPassFailure();
+      }
+    }
+    for (tt::FuncOp function : functions) {
+      function.erase();
+    }
+  }
+};
+
+} // namespace
+} // namespace jitk::nvidia

@@ -1,0 +1,476 @@
+#include "backends/nvidia/codegen/lowering/FunctionLowering.h"
+
+#include "src/ir/layout/EncodingLayouts.h"
+
+#include "llvm/ADT/PostOrderIterator.h"
+
+using namespace mlir;
+using namespace jitk::ir;
+
+namespace jitk::nvidia {
+
+constexpr unsigned kGlobalSpace = 1;
+constexpr unsigned kWarpSize = 32;
+constexpr unsigned kTensorMapBytes = 128;
+
+FailureOr<ModuleTarget> ModuleTarget::of(ModuleOp module) {
+  ModuleTarget target;
+  auto name = module->getAttrOfType<StringAttr>("ttg.target");
+  if (name &&
+      (!name.getValue().starts_with("cuda:") || name.getValue().drop_front(5).getAsInteger(10, target.capability))) {
+    return module.emitError("ttg.target must be \"cuda:<capability>\": got ") << name;
+  }
+  auto read = [&](StringRef key, unsigned &value) {
+    if (auto attr = module->getAttrOfType<IntegerAttr>(key)) {
+      value = attr.getInt();
+    }
+  };
+  read("ttg.num-warps", target.numWarps);
+  read("ttg.num-ctas", target.numCtas);
+  target.totalWarps = target.numWarps;
+  read("ttg.total-num-warps", target.totalWarps);
+  unsigned warpSize = kWarpSize;
+  read("ttg.threads-per-warp", warpSize);
+  if (warpSize != kWarpSize) {
+    return module.emitError("ttg.threads-per-warp must be 32: got ") << warpSize;
+  }
+  return target;
+}
+
+Type convertElementType(Type type) {
+  MLIRContext *context = type.getContext();
+  if (isa<tt::PointerType>(type)) {
+    return LLVM::LLVMPointerType::get(context, kGlobalSpace);
+  }
+  if (isa<tt::TensorDescType>(type)) {
+    return LLVM::LLVMPointerType::get(context);
+  }
+  if (auto number = dyn_cast<FloatType>(type); number && number.getWidth() <= 8) {
+    return IntegerType::get(context, 8);
+  }
+  if (auto integer = dyn_cast<IntegerType>(type)) {
+    return IntegerType::get(context, integer.getWidth());
+  }
+  if (isa<IndexType>(type)) {
+    return IntegerType::get(context, 32);
+  }
+  return type;
+}
+
+//===----------------------------------------------------------------------===//
+// Functions
+//===----------------------------------------------------------------------===//
+
+LogicalResult FunctionLowering::run(tt::FuncOp source, const ModuleTarget &target, passes::AxisInfoAnalysis &axes) {
+  return FunctionLowering(source, target, axes).run();
+}
+
+LogicalResult FunctionLowering::run() {
+  createFunction();
+  Block *body = appendBlock();
+  builder_->setInsertionPointToEnd(root_.prologue);
+  LLVM::BrOp::create(*builder_, source_.getLoc(), ValueRange(), body);
+  return lowerRegion(source_.getBody(), body);
+}
+
+void FunctionLowering::createFunction() {
+  MLIRContext *context = source_.getContext();
+  isKernel_ = source_.isPublic();
+
+  SmallVector<Type> parameters;
+  for (Type type : source_.getArgumentTypes()) {
+    llvm::append_range(parameters, registerTypes(type));
+  }
+  unsigned numValues = parameters.size();
+  auto scratch = LLVM::LLVMPointerType::get(context, kGlobalSpace);
+  parameters.append({scratch, scratch});
+  if (!isKernel_) {
+    parameters.push_back(IntegerType::get(context, 32));
+  }
+
+  SmallVector<Type> results;
+  for (Type type : source_.getResultTypes()) {
+    llvm::append_range(results, registerTypes(type));
+  }
+  Type result = results.empty()       ? Type(LLVM::LLVMVoidType::get(context))
+                : results.size() == 1 ? results.front()
+                                      : LLVM::LLVMStructType::getLiteral(context, results);
+
+  OpBuilder b(source_);
+  function_ =
+      LLVM::LLVMFuncOp::create(b, source_.getLoc(), source_.getName(), LLVM::LLVMFunctionType::get(result, parameters));
+  root_.prologue = function_.addEntryBlock(b);
+  builder_.emplace(root_.prologue);
+  root_.numWarps = target_.numWarps;
+
+  unsigned next = 0;
+  for (auto [argument, type] : llvm::zip(source_.getArguments(), source_.getArgumentTypes())) {
+    unsigned count = numRegisters(type);
+    set(argument,
+        llvm::map_to_vector(function_.getArguments().slice(next, count), [](BlockArgument a) { return Value(a); }));
+    if (isKernel_ && isa<tt::TensorDescType>(type)) {
+      function_.setArgAttr(next, "llvm.byval", TypeAttr::get(LLVM::LLVMArrayType::get(b.getI8Type(), kTensorMapBytes)));
+      function_.setArgAttr(next, "llvm.align", b.getI64IntegerAttr(64));
+      function_.setArgAttr(next, "nvvm.grid_constant", b.getUnitAttr());
+    }
+    next += count;
+  }
+  globalScratch_ = function_.getArgument(numValues);
+  profileScratch_ = function_.getArgument(numValues + 1);
+
+  if (!isKernel_) {
+    sharedBase_ = function_.getArgument(numValues + 2);
+    function_.setLinkage(LLVM::Linkage::Internal);
+    return;
+  }
+  function_->setAttr("nvvm.kernel", b.getUnitAttr());
+  function_->setAttr("nvvm.reqntid", b.getDenseI32ArrayAttr(int32_t(target_.totalWarps * kWarpSize)));
+  if (target_.numCtas > 1) {
+    function_->setAttr("nvvm.cluster_dim", b.getDenseI32ArrayAttr({int32_t(target_.numCtas), 1, 1}));
+  }
+  auto module = source_->getParentOfType<ModuleOp>();
+  if (auto limit = module->getAttrOfType<IntegerAttr>("ttg.maxnreg")) {
+    function_->setAttr("nvvm.maxnreg", b.getI32IntegerAttr(limit.getInt()));
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Registers, types and layouts
+//===----------------------------------------------------------------------===//
+
+ArrayRef<Value> FunctionLowering::registers(Value value) const {
+  auto it = registers_.find(value);
+  assert(it != registers_.end() && "a value is lowered before its uses");
+  return it->second;
+}
+
+Value FunctionLowering::scalar(Value value) const {
+  ArrayRef<Value> held = registers(value);
+  assert(held.size() == 1);
+  return held.front();
+}
+
+void FunctionLowering::set(Value value, ArrayRef<Value> registers) {
+  assert(registers.size() == numRegisters(value.getType()));
+  registers_[value] = registers.copy(registerMemory_);
+}
+
+void FunctionLowering::setAll(Value value, Value contents) {
+  set(value, SmallVector<Value>(numRegisters(value.getType()), contents));
+}
+
+Type FunctionLowering::elementType(Type type) const { return convertElementType(getElementTypeOrSelf(type)); }
+
+SmallVector<Type> FunctionLowering::registerTypes(Type type) {
+  if (isa<ttg::MemDescType>(type)) {
+    return SmallVector<Type>(numRegisters(type), IntegerType::get(type.getContext(), 32));
+  }
+  if (isa<ttg::AsyncTokenType>(type)) {
+    return {};
+  }
+  return SmallVector<Type>(numRegisters(type), elementType(type));
+}
+
+unsigned FunctionLowering::numRegisters(Type type) {
+  if (auto tensor = dyn_cast<RankedTensorType>(type)) {
+    return layout(tensor).numRegisters();
+  }
+  if (auto memory = dyn_cast<ttg::MemDescType>(type)) {
+    return isa<ttg::SharedMemorySpaceAttr>(memory.getMemorySpace()) ? 2 : 1;
+  }
+  return isa<ttg::AsyncTokenType>(type) ? 0 : 1;
+}
+
+const TensorLayout &FunctionLowering::layout(RankedTensorType type) {
+  std::unique_ptr<TensorLayout> &cached = layouts_[type];
+  if (!cached) {
+    cached = std::make_unique<TensorLayout>(toLinearLayout(type));
+  }
+  return *cached;
+}
+
+//===----------------------------------------------------------------------===//
+// Threads
+//===----------------------------------------------------------------------===//
+
+Value FunctionLowering::inPrologue(llvm::function_ref<Value()> emit) {
+  OpBuilder::InsertionGuard guard(*builder_);
+  Location loc = builder_->loc();
+  builder_->setInsertionPoint(group_->prologue->getTerminator());
+  builder_->setLoc(source_.getLoc());
+  Value value = emit();
+  builder_->setLoc(loc);
+  return value;
+}
+
+Value FunctionLowering::thread() {
+  if (!group_->thread) {
+    group_->thread = inPrologue([&] {
+      Value thread = builder_->instValue("sreg.tid.x");
+      return builder_->add(thread, -int64_t(group_->firstWarp * kWarpSize));
+    });
+  }
+  return group_->thread;
+}
+
+Value FunctionLowering::lane() {
+  if (!group_->lane) {
+    Value id = thread();
+    group_->lane = inPrologue([&] { return numWarps() == 1 ? id : builder_->urem(id, kWarpSize); });
+  }
+  return group_->lane;
+}
+
+Value FunctionLowering::warp() {
+  if (!group_->warp) {
+    Value id = thread();
+    group_->warp = inPrologue([&] {
+      if (numWarps() == 1) {
+        return builder_->i32(0);
+      }
+      // All lanes hold the same number; the shuffle tells the assembler so.
+      Value warp = builder_->udiv(id, kWarpSize);
+      return builder_->instValue("shfl.sync.idx", {warp, builder_->i32(0)});
+    });
+  }
+  return group_->warp;
+}
+
+Value FunctionLowering::block() {
+  if (!block_) {
+    if (target_.numCtas == 1) {
+      block_ = builder_->i32(0);
+    } else {
+      WarpGroup *inner = std::exchange(group_, &root_);
+      block_ = inPrologue([&] { return builder_->instValue("sreg.cluster_ctarank"); });
+      group_ = inner;
+    }
+  }
+  return block_;
+}
+
+void FunctionLowering::withGroup(WarpGroup &group, llvm::function_ref<void()> body) {
+  WarpGroup *outer = std::exchange(group_, &group);
+  body();
+  group_ = outer;
+}
+
+void FunctionLowering::barrier() {
+  if (numWarps() == 1) {
+    builder_->inst("bar.warp.sync", {});
+    return;
+  }
+  if (numWarps() == target_.totalWarps) {
+    builder_->inst("bar.sync", {}, {int64_t(group_->barrier)});
+    return;
+  }
+  builder_->inst("bar.sync.n", {}, {int64_t(group_->barrier), int64_t(numWarps() * kWarpSize)});
+}
+
+//===----------------------------------------------------------------------===//
+// Indices
+//===----------------------------------------------------------------------===//
+
+Value FunctionLowering::applyBases(Value input, ArrayRef<int32_t> bases) {
+  // Input bit i goes to output bit o for each set bit o of bases[i]. All pairs of one distance o - i are one masked
+  // shift: two instructions a distance, whatever the map.
+  LoweringBuilder &b = *builder_;
+  constexpr int kBits = 32;
+  std::array<uint32_t, 2 * kBits> masks = {};
+  for (auto [i, basis] : llvm::enumerate(bases)) {
+    for (uint32_t rest = basis; rest; rest &= rest - 1) {
+      masks[llvm::countr_zero(rest) - int(i) + kBits] |= 1u << i;
+    }
+  }
+  Value result;
+  uint32_t used = 0;
+  uint32_t all = llvm::maskTrailingOnes<uint32_t>(bases.size());
+  for (int distance = -kBits; distance < kBits; ++distance) {
+    uint32_t mask = masks[distance + kBits];
+    if (!mask) {
+      continue;
+    }
+    // Bits that the shift pushes out need no mask.
+    uint32_t kept = distance < 0 ? all & ~llvm::maskTrailingOnes<uint32_t>(-distance) : all;
+    Value term = mask == kept ? input : b.bitAnd(input, mask);
+    term = distance < 0 ? b.shiftRight(term, -distance) : b.shiftLeft(term, distance);
+    uint32_t bits = distance < 0 ? mask >> -distance : mask << distance;
+    result = !result ? term : (used & bits) ? b.bitXor(result, term) : b.bitOr(result, term);
+    used |= bits;
+  }
+  return result ? result : b.i32(0);
+}
+
+/// The bases of one dimension.
+static SmallVector<int32_t> ofDimension(const TensorLayout::Bases &bases, unsigned dim) {
+  return llvm::map_to_vector(bases, [&](const TensorLayout::Coordinate &basis) { return basis[dim]; });
+}
+
+ArrayRef<Value> FunctionLowering::threadCoordinate(RankedTensorType type) {
+  auto found = group_->threadCoordinates.find(type);
+  if (found != group_->threadCoordinates.end()) {
+    return found->second;
+  }
+  const TensorLayout &held = layout(type);
+  SmallVector<Value, 4> coordinate;
+  for (unsigned dim = 0; dim < held.rank; ++dim) {
+    Value ofLane = TensorLayout::movingBits(held.lanes, dim) ? lane() : builder_->i32(0);
+    Value ofWarp = TensorLayout::movingBits(held.warps, dim) ? warp() : builder_->i32(0);
+    Value ofBlock = TensorLayout::movingBits(held.blocks, dim) ? block() : builder_->i32(0);
+    coordinate.push_back(inPrologue([&] {
+      LoweringBuilder &b = *builder_;
+      Value index = applyBases(ofLane, ofDimension(held.lanes, dim));
+      index = b.bitXor(index, applyBases(ofWarp, ofDimension(held.warps, dim)));
+      return b.bitXor(index, applyBases(ofBlock, ofDimension(held.blocks, dim)));
+    }));
+  }
+  return group_->threadCoordinates[type] = coordinate;
+}
+
+Value FunctionLowering::withRegister(Value threadPart, int32_t registerPart, uint32_t threadBits) {
+  if (threadBits & registerPart) {
+    return builder_->bitXor(threadPart, registerPart);
+  }
+  if (registerPart == 0 || LoweringBuilder::constantOf(threadPart)) {
+    return builder_->add(threadPart, registerPart);
+  }
+  auto flags = LLVM::IntegerOverflowFlags::nsw | LLVM::IntegerOverflowFlags::nuw;
+  return LLVM::AddOp::create(*builder_, builder_->loc(), threadPart, builder_->i32(registerPart), flags);
+}
+
+SmallVector<SmallVector<Value, 4>> FunctionLowering::indices(RankedTensorType type) {
+  const TensorLayout &held = layout(type);
+  ArrayRef<Value> base = threadCoordinate(type);
+  SmallVector<SmallVector<Value, 4>> result(held.numRegisters());
+  SmallVector<DenseMap<int32_t, Value>> known(held.rank);
+  for (unsigned dim = 0; dim < held.rank; ++dim) {
+    uint32_t threadBits = 0;
+    for (const TensorLayout::Bases *bases : {&held.lanes, &held.warps, &held.blocks}) {
+      for (const TensorLayout::Coordinate &basis : *bases) {
+        threadBits |= basis[dim];
+      }
+    }
+    for (unsigned reg = 0; reg < held.numRegisters(); ++reg) {
+      int32_t constant = held.registerCoordinate(reg)[dim];
+      Value &index = known[dim][constant];
+      if (!index) {
+        index = withRegister(base[dim], constant, threadBits);
+      }
+      result[reg].push_back(index);
+    }
+  }
+  return result;
+}
+
+Value FunctionLowering::ownsElements(RankedTensorType type) {
+  auto found = group_->owners.find(type);
+  if (found != group_->owners.end()) {
+    return found->second;
+  }
+  const TensorLayout &held = layout(type);
+  Value owner;
+  auto require = [&](const TensorLayout::Bases &bases, llvm::function_ref<Value()> input) {
+    if (uint32_t free = TensorLayout::freeBits(bases)) {
+      Value bits = input();
+      owner = inPrologue([&] { return builder_->logicalAnd(owner, builder_->equal(builder_->bitAnd(bits, free), 0)); });
+    }
+  };
+  require(held.lanes, [&] { return lane(); });
+  require(held.warps, [&] { return warp(); });
+  require(held.blocks, [&] { return block(); });
+  return group_->owners[type] = owner;
+}
+
+//===----------------------------------------------------------------------===//
+// Shared memory
+//===----------------------------------------------------------------------===//
+
+Value FunctionLowering::sharedBase() {
+  if (!sharedBase_) {
+    WarpGroup *inner = std::exchange(group_, &root_);
+    sharedBase_ = inPrologue([&] { return builder_->instValue("shared.base"); });
+    group_ = inner;
+  }
+  return sharedBase_;
+}
+
+Value FunctionLowering::sharedAddress(Operation *op) {
+  auto offset = op->getAttrOfType<IntegerAttr>("allocation.offset");
+  assert(offset && "shared memory is allocated before the lowering");
+  return builder_->add(sharedBase(), offset.getInt());
+}
+
+//===----------------------------------------------------------------------===//
+// Control flow
+//===----------------------------------------------------------------------===//
+
+Block *FunctionLowering::appendBlock(TypeRange arguments) {
+  Block *block = new Block;
+  function_.getBody().push_back(block);
+  block->addArguments(arguments, SmallVector<Location>(arguments.size(), builder_->loc()));
+  return block;
+}
+
+void FunctionLowering::ifThen(Value condition, llvm::function_ref<void()> body) {
+  Block *taken = appendBlock(), *after = appendBlock();
+  LLVM::CondBrOp::create(*builder_, builder_->loc(), condition, taken, after);
+  builder_->setInsertionPointToEnd(taken);
+  body();
+  LLVM::BrOp::create(*builder_, builder_->loc(), ValueRange(), after);
+  builder_->setInsertionPointToEnd(after);
+}
+
+FailureOr<SmallVector<Value>> FunctionLowering::inlineBlock(Block &block, ArrayRef<Value> arguments) {
+  assert(arguments.size() == block.getNumArguments());
+  for (auto [argument, value] : llvm::zip(block.getArguments(), arguments)) {
+    set(argument, value);
+  }
+  const LoweringTable &table = LoweringTable::get();
+  for (Operation &op : block.without_terminator()) {
+    if (failed(table.lower(&op, *this))) {
+      return failure();
+    }
+  }
+  return llvm::map_to_vector(block.getTerminator()->getOperands(), [&](Value value) { return scalar(value); });
+}
+
+LogicalResult FunctionLowering::lowerRegion(Region &region, Block *entry) {
+  blocks_[&region.front()] = entry;
+  for (Block &block : llvm::drop_begin(region)) {
+    SmallVector<Type> types;
+    for (Type type : block.getArgumentTypes()) {
+      llvm::append_range(types, registerTypes(type));
+    }
+    Block *target = blocks_[&block] = appendBlock(types);
+    unsigned next = 0;
+    for (BlockArgument argument : block.getArguments()) {
+      unsigned count = numRegisters(argument.getType());
+      set(argument,
+          llvm::map_to_vector(target->getArguments().slice(next, count), [](BlockArgument a) { return Value(a); }));
+      next += count;
+    }
+  }
+
+  // Reverse post-order visits a block after its dominators, so that operands are lowered before their uses.
+  const LoweringTable &table = LoweringTable::get();
+  llvm::ReversePostOrderTraversal<Region *> order(&region);
+  for (Block *block : order) {
+    builder_->setInsertionPointToEnd(blockOf(block));
+    for (Operation &op : *block) {
+      builder_->setLoc(op.getLoc());
+      if (failed(table.lower(&op, *this))) {
+        return failure();
+      }
+    }
+  }
+  // Blocks that nothing reaches have no body.
+  for (Block &block : llvm::make_early_inc_range(region)) {
+    Block *target = blockOf(&block);
+    if (target->empty()) {
+      target->erase();
+    }
+  }
+  return success();
+}
+
+} // namespace jitk::nvidia

@@ -1,0 +1,64 @@
+#include "backends/nvidia/codegen/lowering/Packing.h"
+
+using namespace mlir;
+
+namespace jitk::nvidia {
+
+unsigned storedBits(Type element) {
+  if (isa<LLVM::LLVMPointerType>(element)) {
+    return 64;
+  }
+  return std::max(element.getIntOrFloatBitWidth(), 8u);
+}
+
+SmallVector<Value> packWords(LoweringBuilder &b, ArrayRef<Value> elements, unsigned wordBits) {
+  SmallVector<Value> words;
+  if (elements.empty()) {
+    return words;
+  }
+  unsigned perWord = wordBits / storedBits(elements.front().getType());
+  Type word = b.getIntegerType(wordBits);
+  if (perWord == 1) {
+    return llvm::map_to_vector(elements, [&](Value element) { return b.toBits(element); });
+  }
+  for (size_t first = 0; first < elements.size(); first += perWord) {
+    ArrayRef<Value> part = elements.slice(first, std::min<size_t>(perWord, elements.size() - first));
+    // Equal constants make a constant word.
+    auto constant = part.front().getDefiningOp<LLVM::ConstantOp>();
+    if (constant && llvm::all_equal(part)) {
+      APInt bits = isa<FloatAttr>(constant.getValue())
+                       ? cast<FloatAttr>(constant.getValue()).getValue().bitcastToAPInt()
+                       : cast<IntegerAttr>(constant.getValue()).getValue();
+      bits = bits.zextOrTrunc(wordBits / perWord);
+      words.push_back(b.constant(word, IntegerAttr::get(word, APInt::getSplat(wordBits, bits))));
+      continue;
+    }
+    Type stored = part.front().getType().isInteger(1) ? b.getI8Type() : part.front().getType();
+    Value vector = b.undef(VectorType::get(perWord, stored));
+    for (auto [position, element] : llvm::enumerate(part)) {
+      Value lane = element.getType() == stored ? element : b.toBits(element);
+      vector = LLVM::InsertElementOp::create(b, b.loc(), vector, lane, b.i32(position));
+    }
+    words.push_back(b.bitcast(vector, word));
+  }
+  return words;
+}
+
+SmallVector<Value> unpackWords(LoweringBuilder &b, ArrayRef<Value> words, Type element, unsigned count) {
+  SmallVector<Value> elements;
+  unsigned perWord = words.empty() ? 1 : words.front().getType().getIntOrFloatBitWidth() / storedBits(element);
+  if (perWord == 1) {
+    return llvm::map_to_vector(words, [&](Value word) { return b.fromBits(word, element); });
+  }
+  Type stored = element.isInteger(1) ? b.getI8Type() : element;
+  for (Value word : words) {
+    Value vector = b.bitcast(word, VectorType::get(perWord, stored));
+    for (unsigned position = 0; position < perWord && elements.size() < count; ++position) {
+      Value lane = LLVM::ExtractElementOp::create(b, b.loc(), vector, b.i32(position));
+      elements.push_back(stored == element ? lane : b.fromBits(lane, element));
+    }
+  }
+  return elements;
+}
+
+} // namespace jitk::nvidia

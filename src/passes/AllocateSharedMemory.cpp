@@ -1,0 +1,246 @@
+// --jitk-allocate-shared-memory: see Passes.td.
+
+#include "src/ir/tt/Tt.h"
+#include "src/ir/ttg/Ttg.h"
+#include "src/ir/ttng/Ttng.h"
+#include "src/passes/Passes.h"
+#include "src/passes/SharedBuffers.h"
+#include "src/passes/SharedScratch.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
+
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace jitk::ir;
+
+namespace jitk::passes {
+
+#define GEN_PASS_DEF_ALLOCATESHAREDMEMORY
+#include "src/passes/Passes.h.inc"
+
+namespace {
+
+/// Alignment of a callee's memory: what the most demanding swizzle needs.
+constexpr int64_t kFrameAlignment = 1024;
+
+struct Buffer {
+  Operation *owner = nullptr; ///< the operation that gets `allocation.offset`
+  int64_t bytes = 0;
+  int64_t alignment = 1;
+  unsigned begin = 0, end = 0; ///< first and last position at which the buffer is alive
+  int64_t offset = -1;
+};
+
+class FunctionAllocator {
+public:
+  FunctionAllocator(tt::FuncOp function, const DenseMap<Operation *, int64_t> &frames)
+      : function_(function), frames_(frames), views_(function) {}
+
+  /// Places the buffers of the function; gives the size of its memory.
+  int64_t run();
+
+private:
+  void number();
+  void collect();
+  void extend(Buffer &buffer, Operation *user);
+  void extendToWait(Buffer &buffer, Operation *reader);
+  bool interfere(const Buffer &a, const Buffer &b) const;
+  int64_t place();
+
+  tt::FuncOp function_;
+  const DenseMap<Operation *, int64_t> &frames_;
+  SharedBuffers views_;
+  DenseMap<Operation *, std::pair<unsigned, unsigned>> positions_; ///< of an operation: where it starts and ends
+  SmallVector<Operation *> waits_;                                 ///< waits for all asynchronous reads, in order
+  SmallVector<Buffer> buffers_;
+};
+
+void FunctionAllocator::number() {
+  unsigned next = 0;
+  function_->walk([&](Operation *op, const WalkStage &stage) {
+    if (stage.isBeforeAllRegions()) {
+      positions_[op].first = next++;
+    }
+    if (stage.isAfterAllRegions()) {
+      positions_[op].second = op->getNumRegions() ? next++ : positions_[op].first;
+    }
+    auto store = dyn_cast<ttng::TMAStoreWaitOp>(op);
+    auto dot = dyn_cast<ttng::WarpGroupDotWaitOp>(op);
+    if (stage.isBeforeAllRegions() && ((store && store.getPendings() == 0) || (dot && dot.getPendings() == 0))) {
+      waits_.push_back(op);
+    }
+  });
+}
+
+/// The buffer is alive at `user`, and through all of every loop around `user` that the buffer comes into from outside:
+/// the next iteration uses it again. Regions of warp specialization run concurrently, so the same holds for them.
+void FunctionAllocator::extend(Buffer &buffer, Operation *user) {
+  auto include = [&](unsigned begin, unsigned end) {
+    buffer.begin = std::min(buffer.begin, begin);
+    buffer.end = std::max(buffer.end, end);
+  };
+  auto [begin, end] = positions_[user];
+  // The regions of an operation use the buffer by themselves, through their arguments.
+  include(begin, user->getNumRegions() ? begin : end);
+  for (Operation *scope = user->getParentOp(); scope != function_; scope = scope->getParentOp()) {
+    if (!scope->isProperAncestor(buffer.owner) && isa<LoopLikeOpInterface, ttg::WarpSpecializeOp>(scope)) {
+      include(positions_[scope].first, positions_[scope].second);
+    }
+  }
+}
+
+/// The buffer is read until the next wait for all asynchronous reads of that kind.
+void FunctionAllocator::extendToWait(Buffer &buffer, Operation *reader) {
+  bool store = isa<ttng::AsyncTMACopyLocalToGlobalOp, ttng::AsyncTMAReduceOp, ttng::AsyncTMAScatterOp>(reader);
+  auto dot = dyn_cast<ttng::WarpGroupDotOp>(reader);
+  if (!store && !(dot && dot.getIsAsync())) {
+    return;
+  }
+  for (Operation *wait : waits_) {
+    if (positions_[wait].first > positions_[reader].first && isa<ttng::TMAStoreWaitOp>(wait) == store) {
+      extend(buffer, wait);
+      return;
+    }
+  }
+}
+
+void FunctionAllocator::collect() {
+  DenseMap<Value, size_t> bufferOf;
+  auto add = [&](Operation *owner, int64_t bytes, int64_t alignment) {
+    Buffer buffer{owner, bytes, alignment};
+    std::tie(buffer.begin, buffer.end) = positions_[owner];
+    buffers_.push_back(buffer);
+  };
+  function_->walk([&](Operation *op) {
+    if (auto alloc = dyn_cast<ttg::LocalAllocOp>(op)) {
+      bufferOf[alloc.getResult()] = buffers_.size();
+      add(op, sharedBytes(alloc.getType()), alloc.getAlignmentOrDefault());
+    } else if (auto call = dyn_cast<tt::CallOp>(op)) {
+      if (int64_t bytes = frames_.lookup(SymbolTable::lookupNearestSymbolFrom(op, call.getCalleeAttr()))) {
+        add(op, bytes, kFrameAlignment);
+      }
+    } else if (int64_t bytes = scratchBytes(op)) {
+      add(op, bytes, scratchAlignment(op));
+    }
+  });
+  function_->walk([&](Operation *op) {
+    for (Value operand : op->getOperands()) {
+      for (Value root : views_.of(operand)) {
+        auto it = bufferOf.find(root);
+        if (it == bufferOf.end()) {
+          continue;
+        }
+        extend(buffers_[it->second], op);
+        extendToWait(buffers_[it->second], op);
+      }
+    }
+  });
+  for (auto [root, index] : bufferOf) {
+    for (Operation *loop : views_.carriers(root)) {
+      buffers_[index].begin = std::min(buffers_[index].begin, positions_[loop].first);
+      buffers_[index].end = std::max(buffers_[index].end, positions_[loop].second);
+    }
+  }
+}
+
+/// The region of `specialize` that holds `op`.
+static Region *regionOf(ttg::WarpSpecializeOp specialize, Operation *op) {
+  if (specialize.getDefaultRegion().isAncestor(op->getParentRegion())) {
+    return &specialize.getDefaultRegion();
+  }
+  for (Region &region : specialize.getPartitionRegions()) {
+    if (region.isAncestor(op->getParentRegion())) {
+      return &region;
+    }
+  }
+  return nullptr;
+}
+
+bool FunctionAllocator::interfere(const Buffer &a, const Buffer &b) const {
+  if (a.begin <= b.end && b.begin <= a.end) {
+    return true;
+  }
+  auto specialize = a.owner->getParentOfType<ttg::WarpSpecializeOp>();
+  if (!specialize || !specialize->isProperAncestor(b.owner)) {
+    return false;
+  }
+  return regionOf(specialize, a.owner) != regionOf(specialize, b.owner);
+}
+
+/// First fit, the largest first: each buffer goes to the lowest offset at which no buffer that it interferes with lies.
+int64_t FunctionAllocator::place() {
+  SmallVector<Buffer *> order = llvm::map_to_vector(buffers_, [](Buffer &buffer) { return &buffer; });
+  llvm::sort(order, [](Buffer *a, Buffer *b) { return std::pair(-a->bytes, a) < std::pair(-b->bytes, b); });
+  int64_t size = 0;
+  for (auto [position, buffer] : llvm::enumerate(order)) {
+    SmallVector<Buffer *> obstacles;
+    for (Buffer *placed : ArrayRef(order).take_front(position)) {
+      if (interfere(*buffer, *placed)) {
+        obstacles.push_back(placed);
+      }
+    }
+    llvm::sort(obstacles, [](Buffer *a, Buffer *b) { return a->offset < b->offset; });
+    int64_t offset = 0;
+    for (Buffer *obstacle : obstacles) {
+      if (offset + buffer->bytes <= obstacle->offset) {
+        break;
+      }
+      offset = std::max<int64_t>(offset, llvm::alignTo(obstacle->offset + obstacle->bytes, buffer->alignment));
+    }
+    buffer->offset = offset;
+    size = std::max(size, offset + buffer->bytes);
+  }
+  return size;
+}
+
+int64_t FunctionAllocator::run() {
+  number();
+  collect();
+  int64_t size = place();
+  OpBuilder b(function_);
+  for (const Buffer &buffer : buffers_) {
+    buffer.owner->setAttr("allocation.offset", b.getI32IntegerAttr(buffer.offset));
+  }
+  return size;
+}
+
+class AllocateSharedMemory : public impl::AllocateSharedMemoryBase<AllocateSharedMemory> {
+public:
+  void runOnOperation() override {
+    // Callees first: a call needs the callee's size.
+    ModuleOp module = getOperation();
+    DenseMap<Operation *, int64_t> frames;
+    int64_t size = 0;
+    SmallPtrSet<Operation *, 4> active;
+    std::function<LogicalResult(tt::FuncOp)> allocate = [&](tt::FuncOp function) -> LogicalResult {
+      if (frames.contains(function) || function.isExternal()) {
+        return success();
+      }
+      if (!active.insert(function).second) {
+        return function.emitOpError("is recursive");
+      }
+      WalkResult callees = function.walk([&](tt::CallOp call) {
+        auto callee = SymbolTable::lookupNearestSymbolFrom<tt::FuncOp>(call, call.getCalleeAttr());
+        return WalkResult(callee ? allocate(callee) : call.emitOpError("has no callee"));
+      });
+      if (callees.wasInterrupted()) {
+        return failure();
+      }
+      frames[function] = FunctionAllocator(function, frames).run();
+      size = std::max(size, frames[function]);
+      return success();
+    };
+    for (tt::FuncOp function : module.getOps<tt::FuncOp>()) {
+      if (failed(allocate(function))) {
+        return signalPassFailure();
+      }
+    }
+    module->setAttr("ttg.shared", Builder(module).getI32IntegerAttr(size));
+  }
+};
+
+} // namespace
+
+} // namespace jitk::passes
