@@ -12,6 +12,13 @@
 
 namespace jitk {
 
+// What fits into the buffers that a launch has on its stack.
+inline constexpr size_t kMaximalDimensions = 16;
+inline constexpr size_t kMaximalTensorMaps = 16;
+inline constexpr size_t kMaximalTensorMapRank = 5;
+inline constexpr size_t kMaximalArguments = 64;
+inline constexpr uint32_t kMaximalThreads = 1024;
+
 /// A small integer expression over the dynamic dimensions of a launch, in postfix form. Values are int64; a division
 /// is by a positive constant only. Evaluating allocates nothing.
 class Expression {
@@ -31,6 +38,11 @@ public:
 
   /// The value for the given sizes, one for each of the recipe's dimensions.
   int64_t evaluate(std::span<const int64_t> dimensions) const;
+
+  bool isConstant() const { return terms_.size() == 1 && terms_.front().op == Op::Constant; }
+  /// Whether it can be evaluated for `numDimensions` sizes: well-formed, no division but by a positive constant, and
+  /// not too deep. All that the functions above make is valid.
+  bool isValid(size_t numDimensions) const;
 
   const std::vector<Term> &terms() const { return terms_; }
   explicit Expression(std::vector<Term> terms) : terms_(std::move(terms)) {}
@@ -88,6 +100,9 @@ struct Recipe {
   std::vector<TensorMap> tensorMaps;
   std::vector<LaunchStep> steps;
   Expression workspaceBytes;
+
+  /// Whether every index, count and expression is in range, so that a launch need not check. Internal if not.
+  Status validate() const;
 
   /// A self-contained byte form and back. `deserialize` refuses damaged or foreign bytes with DataLoss and never reads
   /// past their end.

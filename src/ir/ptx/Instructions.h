@@ -34,7 +34,8 @@ enum class Handler : uint16_t {
   CpAsync,           // {bytes}: i32 shared, global, i32 source bytes (the rest is zero filled)
   CpAsyncCommit,     // commits the thread's group
   CpAsyncWait,       // imm 0 = groups of the thread that may stay pending
-  CpAsyncArrive,     // i32 shared mbarrier: the thread's earlier cp.async arrive there, without adding to the count
+  CpAsyncArrive,     // {1 = noinc}: i32 shared mbarrier: the thread arrives there when its earlier cp.async are complete; 0 = the
+                     // phase's pending count grows by one first
   Ldmatrix,          // {matrices, transposed}: i32 shared row address
   Stmatrix,          // {matrices, transposed}: i32 shared row address, registers
   Mma,               // {m, n, k, Element of A, Element of C and D, Element of B}: A, B, C registers; D

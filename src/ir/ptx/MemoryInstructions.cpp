@@ -280,10 +280,17 @@ void addAsyncCopies(Table &table) {
                    .numImmediates = 1,
                    .assembly = "cp.async.wait_group %0%;",
                    .handler = Handler::CpAsyncWait});
+  // Without `noinc` the barrier first expects one arrival more.
+  table.push_back({.form = "cp.async.mbarrier.arrive",
+                   .operands = "r",
+                   .assembly = "cp.async.mbarrier.arrive.shared.b64 [$0];",
+                   .handler = Handler::CpAsyncArrive,
+                   .params = {0}});
   table.push_back({.form = "cp.async.mbarrier.arrive.noinc",
                    .operands = "r",
                    .assembly = "cp.async.mbarrier.arrive.noinc.shared.b64 [$0];",
-                   .handler = Handler::CpAsyncArrive});
+                   .handler = Handler::CpAsyncArrive,
+                   .params = {1}});
   table.push_back({.form = "prefetch.global.L2",
                    .operands = "bl",
                    .assembly = "@$0 prefetch.global.L2 [$1];",

@@ -268,8 +268,7 @@ Value KernelBuilder::load(Value pointers, Value mask, double other) {
                                                       : TypedAttr(getIntegerAttr(element, int64_t(other))));
     }
   }
-  return tt::LoadOp::create(*this, withElement(pointers.getType(), element), pointers, mask, fallback,
-                            tt::CacheModifier::NONE, tt::EvictionPolicy::NORMAL, /*isVolatile=*/false);
+  return tt::LoadOp::create(*this, pointers, mask, fallback);
 }
 
 void KernelBuilder::store(Value pointers, Value value, Value mask) {
@@ -277,8 +276,8 @@ void KernelBuilder::store(Value pointers, Value value, Value mask) {
 }
 
 Value KernelBuilder::buffer(llvm::ArrayRef<int64_t> shape, Type elementType) {
-  auto type = tile::BufType::get(getContext(), shape, elementType, tile::MemorySpace::shared);
-  return tile::AllocOp::create(*this, type, tile::MemorySpace::shared);
+  auto type = tile::BufType::get(shape, elementType, tile::MemorySpace::Shared);
+  return tile::AllocOp::create(*this, type);
 }
 
 void KernelBuilder::copyIn(Value pointers, Value buffer) { tile::CopyOp::create(*this, pointers, buffer); }
@@ -302,7 +301,7 @@ llvm::SmallVector<Value> KernelBuilder::loop(Value lower, Value upper, int64_t s
                                              LoopBody body) {
   llvm::APInt first, last;
   if (matchPattern(lower, m_ConstantInt(&first)) && matchPattern(upper, m_ConstantInt(&last)) && first.sge(last)) {
-    return llvm::to_vector(carried);
+    return {carried.begin(), carried.end()};
   }
   auto forOp = scf::ForOp::create(*this, lower, upper, i32(step), carried);
   OpBuilder::InsertionGuard guard(*this);
@@ -313,7 +312,7 @@ llvm::SmallVector<Value> KernelBuilder::loop(Value lower, Value upper, int64_t s
   setInsertionPointToStart(forOp.getBody());
   llvm::SmallVector<Value> next = body(forOp.getInductionVar(), forOp.getRegionIterArgs());
   scf::YieldOp::create(*this, next);
-  return llvm::to_vector(forOp.getResults());
+  return {forOp.getResults().begin(), forOp.getResults().end()};
 }
 
 } // namespace jitk::kernels

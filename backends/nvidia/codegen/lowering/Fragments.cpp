@@ -1,5 +1,6 @@
 #include "backends/nvidia/codegen/lowering/Fragments.h"
 
+#include "backends/nvidia/codegen/lowering/FloatConversion.h"
 #include "backends/nvidia/codegen/lowering/Packing.h"
 
 #include "mlir/IR/BuiltinTypes.h"
@@ -37,6 +38,12 @@ OperandFragments::OperandFragments(FunctionLowering &f, Value operand, unsigned 
   element_ = type.getElementType();
   bits_ = element_.getIntOrFloatBitWidth();
   kWidth_ = cast<ir::ttg::DotOperandEncodingAttr>(type.getEncoding()).getKWidth();
+}
+
+void OperandFragments::decodeToHalf() {
+  registers_ = decodeFloat8(f_.builder(), registers_, element_, f_.target().capability);
+  element_ = Float16Type::get(element_.getContext());
+  bits_ = element_.getIntOrFloatBitWidth();
 }
 
 Value OperandFragments::word(int32_t outer, int32_t k, unsigned u) {

@@ -25,6 +25,11 @@ public:
   /// `opIdx` 0: [outer, K]; 1: [K, outer]. The tensor has a dot_op encoding.
   OperandFragments(FunctionLowering &f, mlir::Value operand, unsigned opIdx);
 
+  /// Decodes fp8 to f16, for targets whose tensor cores lack it.
+  void decodeToHalf();
+
+  mlir::Type elementType() const { return element_; }
+
   unsigned kWidth() const { return kWidth_; }
   unsigned bits() const { return bits_; }
   /// Words of 32 bits that lie together.
@@ -35,7 +40,7 @@ public:
 
 private:
   FunctionLowering &f_;
-  llvm::ArrayRef<mlir::Value> registers_;
+  llvm::SmallVector<mlir::Value> registers_;
   FragmentIndex index_;
   mlir::Type element_;
   unsigned opIdx_, kWidth_, bits_;

@@ -3,12 +3,13 @@
 //   bits  0-13  address >> 4          bits 32-45  stride offset >> 4
 //   bits 16-29  leading offset >> 4   bits 62-63  swizzle: 1 = 128 bytes, 2 = 64, 3 = 32
 //
-// Source: PTX ISA, "Matrix-descriptor format" of wgmma. The stride offset is the distance between groups of eight rows of
-// the strided dimension; the leading offset, between swizzle patterns along the contiguous dimension, which the
+// Source: PTX ISA, "Matrix-descriptor format" of wgmma. The stride offset is the distance between groups of eight rows
+// of the strided dimension; the leading offset, between swizzle patterns along the contiguous dimension, which the
 // instruction needs where it reads beyond one pattern (operands that are contiguous along their outer dimension).
 
 #pragma once
 
+#include "backends/nvidia/codegen/lowering/BufferLayout.h"
 #include "src/ir/ttg/Ttg.h"
 
 #include <cstdint>
@@ -30,11 +31,11 @@ public:
   int32_t offset(int32_t row, int32_t column) const;
 
 private:
-  MatrixDescriptor() = default;
+  explicit MatrixDescriptor(BufferLayout layout) : layout_(std::move(layout)) {}
 
+  BufferLayout layout_;
   uint64_t base_ = 0;
   unsigned contiguousDim_ = 1;
-  llvm::SmallVector<int32_t> rowOffsets_, columnOffsets_; ///< bytes that each bit of a coordinate adds (by XOR)
 };
 
 } // namespace jitk::nvidia

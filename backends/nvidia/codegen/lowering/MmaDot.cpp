@@ -1,8 +1,8 @@
 // tt.dot on mma.sync: operands and accumulator in registers.
 
+#include "backends/nvidia/codegen/lowering/Dots.h"
 #include "backends/nvidia/codegen/lowering/Fragments.h"
-
-#include "src/ir/tt/Tt.h"
+#include "src/ir/ptx/Instructions.h"
 
 using namespace mlir;
 
@@ -20,6 +20,8 @@ static std::string mmaForm(Type a, Type b, Type accumulator) {
   return nameA == nameB ? form : (form + "." + nameB).str();
 }
 
+static bool isFloat8(Type element) { return isa<FloatType>(element) && element.getIntOrFloatBitWidth() == 8; }
+
 namespace {
 
 /// Emits the products of one tt.dot.
@@ -29,9 +31,19 @@ public:
       : op_(op), f_(f), a_(f, op.getA(), 0), b_(f, op.getB(), 1),
         result_(f.layout(cast<RankedTensorType>(op.getType()))), accumulator_(f.registers(op.getC())) {}
 
-  LogicalResult run(StringRef form) {
-    form_ = form;
+  LogicalResult run() {
+    constexpr unsigned kFloat8Capability = 89;
     int64_t depth = cast<RankedTensorType>(op_.getA().getType()).getShape()[1];
+    if (f_.target().capability < kFloat8Capability && isFloat8(a_.elementType()) && isFloat8(b_.elementType())) {
+      a_.decodeToHalf();
+      b_.decodeToHalf();
+    }
+    Type accumulator = cast<RankedTensorType>(op_.getType()).getElementType();
+    form_ = mmaForm(a_.elementType(), b_.elementType(), accumulator);
+    if (form_.empty() || !ptx::lookupInstruction(form_)) {
+      return op_.emitOpError() << "multiplies element types that no tensor core takes: got " << a_.elementType()
+                               << " and " << b_.elementType() << " into " << accumulator;
+    }
     int32_t step = int32_t(8 * a_.kWidth());
     SmallVector<int32_t> rows = result_.origins(0, 8), columns = result_.origins(1, 7);
     for (int32_t k = 0; k < depth; k += step) {
@@ -60,8 +72,7 @@ private:
       return failure();
     }
     LoweringBuilder &b = f_.builder();
-    SmallVector<Value> elements =
-        llvm::map_to_vector(tile, [&](unsigned reg) -> Value { return accumulator_[reg]; });
+    SmallVector<Value> elements = llvm::map_to_vector(tile, [&](unsigned reg) -> Value { return accumulator_[reg]; });
     llvm::append_range(operands, packAccumulator(b, elements));
     SmallVector<Value> product =
         unpackAccumulator(b, SmallVector<Value>(b.inst(form_, operands)), elements.front().getType(), elements.size());
@@ -81,15 +92,6 @@ private:
 
 } // namespace
 
-LogicalResult lowerMmaDot(tt::DotOp op, FunctionLowering &f) {
-  auto a = cast<RankedTensorType>(op.getA().getType()), b = cast<RankedTensorType>(op.getB().getType());
-  Type accumulator = cast<RankedTensorType>(op.getType()).getElementType();
-  std::string form = mmaForm(a.getElementType(), b.getElementType(), accumulator);
-  if (form.empty() || !ptx::lookupInstruction(form)) {
-    return op.emitOpError() << "multiplies element types that no tensor core takes: got " << a.getElementType()
-                            << " and " << b.getElementType() << " into " << accumulator;
-  }
-  return MmaDot(op, f).run(form);
-}
+LogicalResult lowerMmaDot(tt::DotOp op, FunctionLowering &f) { return MmaDot(op, f).run(); }
 
 } // namespace jitk::nvidia

@@ -1,12 +1,13 @@
 // ttng.warp_group_dot and its wait: wgmma.
 //
 // A warpgroup computes tiles of 64 rows by instrShape[1] columns. B, and A unless it is in registers, are read through
-// descriptors: the address of the tile's first element beside what the layout gives (MatrixDescriptor). Accumulators are
-// tied through every instruction and through the wait, so that neither LLVM nor the assembler moves a use across it.
+// descriptors: the address of the tile's first element beside what the layout gives (MatrixDescriptor). Accumulators
+// are tied through every instruction and through the wait, so that neither LLVM nor the assembler moves a use across
+// it.
 
 #include "backends/nvidia/codegen/lowering/Fragments.h"
 #include "backends/nvidia/codegen/lowering/MatrixDescriptor.h"
-
+#include "src/ir/ptx/Instructions.h"
 #include "src/ir/ttng/Ttng.h"
 
 using namespace mlir;
@@ -168,9 +169,13 @@ LogicalResult WarpGroupDot::multiplyTile(int32_t row, int32_t column) {
   Type element = elements.front().getType();
   SmallVector<Value> words = packAccumulator(b, elements);
   // Each maxNumImpreciseAcc of K goes to an accumulator of its own, which is added in full precision.
-  int64_t exact = op_.getMaxNumImpreciseAcc();
-  bool promotes = exact > 0 && exact < depth_ && element.isF32();
-  int64_t run = promotes ? exact : depth_;
+  bool promotes = op_.needsPartialAccumulator();
+  int64_t run = promotes ? op_.getMaxNumImpreciseAcc() : depth_;
+  if (promotes && op_.getUseC()) {
+    for (unsigned reg : tile) {
+      accumulator_[reg] = b.select(f_.scalar(op_.getUseC()), accumulator_[reg], b.zero(element));
+    }
+  }
   std::string name = form();
   for (int64_t k = 0; k < depth_; k += stepOfK_) {
     SmallVector<Value> operands =
@@ -221,58 +226,90 @@ LogicalResult WarpGroupDot::run() {
   return success();
 }
 
-/// Emits `wgmma.wait_group pendings` with every f32 register of `values` tied through it, in as many waits as the table
-/// has registers for: the first one waits, the others only tie.
-static void waitWithRegisters(LoweringBuilder &b, SmallVectorImpl<Value> &values, int64_t pendings) {
-  constexpr size_t kMost = 256;
-  for (size_t begin = 0; begin < values.size(); begin += kMost) {
-    MutableArrayRef<Value> part = MutableArrayRef(values).slice(begin, std::min(kMost, values.size() - begin));
-    std::string form = ("wgmma.wait_group.f32x" + llvm::Twine(part.size())).str();
+/// Emits `wgmma.wait_group pendings` with every register of `values`, all f32 or all i32, tied through it: in as many
+/// waits as the table has registers for. The first one waits, the others only tie.
+static void waitWithRegisters(LoweringBuilder &b, MutableArrayRef<Value> values, int64_t pendings) {
+  bool isFloat = !values.empty() && values.front().getType().isF32();
+  size_t most = isFloat ? 256 : 128;
+  for (size_t begin = 0; begin < values.size(); begin += most) {
+    MutableArrayRef<Value> part = values.slice(begin, std::min(most, values.size() - begin));
+    std::string form = ("wgmma.wait_group." + Twine(isFloat ? "f32x" : "b32x") + Twine(part.size())).str();
     llvm::copy(b.inst(form, SmallVector<Value>(part), {pendings}), part.begin());
   }
 }
 
-LogicalResult lowerWarpGroupDot(ttng::WarpGroupDotOp op, FunctionLowering &f) {
+namespace {
+/// Tensors whose registers a wait hands through: accumulators, and left operands that the products read.
+class TiedTensors {
+public:
+  explicit TiedTensors(FunctionLowering &f) : f_(f) {}
+
+  void add(Value tensor) {
+    SmallVector<Value> packed = packAccumulator(f_.builder(), f_.registers(tensor));
+    SmallVector<Value> &words = wordsLike(packed.front());
+    spans_.push_back({tensor, &words, words.size(), packed.size()});
+    llvm::append_range(words, packed);
+  }
+
+  void wait(int64_t pendings) {
+    LoweringBuilder &b = f_.builder();
+    if (spans_.empty()) {
+      b.inst("wgmma.wait_group", {}, {pendings});
+    }
+    waitWithRegisters(b, floats_, pendings);
+    waitWithRegisters(b, integers_, pendings);
+  }
+
+  /// The registers of the next tensor, in the order of `add`.
+  SmallVector<Value> next() {
+    const Span &span = spans_[next_++];
+    ArrayRef<Value> before = f_.registers(span.tensor);
+    ArrayRef<Value> words = ArrayRef<Value>(*span.words).slice(span.begin, span.size);
+    return unpackAccumulator(f_.builder(), words, before.front().getType(), before.size());
+  }
+
+private:
+  struct Span {
+    Value tensor;
+    SmallVector<Value> *words;
+    size_t begin, size;
+  };
+  SmallVector<Value> &wordsLike(Value word) { return word.getType().isF32() ? floats_ : integers_; }
+
+  FunctionLowering &f_;
+  SmallVector<Value> floats_, integers_;
+  SmallVector<Span> spans_;
+  size_t next_ = 0;
+};
+} // namespace
+
+static LogicalResult lowerWarpGroupDot(ttng::WarpGroupDotOp op, FunctionLowering &f) {
   if (failed(WarpGroupDot(op, f).run())) {
     return failure();
   }
-  if (op.getIsAsync()) {
-    return success();
+  if (!op.getIsAsync()) {
+    TiedTensors tied(f);
+    tied.add(op.getResult());
+    tied.wait(0);
+    f.set(op.getResult(), tied.next());
   }
-  SmallVector<Value> registers(f.registers(op.getResult()));
-  if (!registers.front().getType().isF32()) {
-    return op.emitOpError("is synchronous on an accumulator that is not f32: add a warp_group_dot_wait");
-  }
-  waitWithRegisters(f.builder(), registers, 0);
-  f.set(op.getResult(), registers);
   return success();
 }
 
-LogicalResult lowerWarpGroupDotWait(ttng::WarpGroupDotWaitOp op, FunctionLowering &f) {
-  LoweringBuilder &b = f.builder();
-  SmallVector<Value> tied;
-  auto isTied = [](Value input) {
-    auto type = dyn_cast<RankedTensorType>(input.getType());
-    return type && type.getElementType().isF32();
-  };
+static LogicalResult lowerWarpGroupDotWait(ttng::WarpGroupDotWaitOp op, FunctionLowering &f) {
+  TiedTensors tied(f);
   for (Value input : op.getInputs()) {
-    if (isTied(input)) {
-      llvm::append_range(tied, f.registers(input));
+    if (isa<RankedTensorType>(input.getType())) {
+      tied.add(input);
     }
   }
-  if (tied.empty()) {
-    b.inst("wgmma.wait_group", {}, {op.getPendings()});
-  } else {
-    waitWithRegisters(b, tied, op.getPendings());
-  }
-  ArrayRef<Value> rest = tied;
+  tied.wait(op.getPendings());
   for (auto [input, output] : llvm::zip_equal(op.getInputs(), op.getOutputs())) {
-    ArrayRef<Value> registers = f.registers(input);
-    if (isTied(input)) {
-      registers = rest.take_front(registers.size());
-      rest = rest.drop_front(registers.size());
+    if (isa<RankedTensorType>(input.getType())) {
+      f.set(output, tied.next());
+    } else {
+      f.set(output, f.registers(input));
     }
-    f.set(output, registers);
   }
   return success();
 }

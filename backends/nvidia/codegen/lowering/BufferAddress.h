@@ -1,0 +1,42 @@
+// Addresses in a buffer of shared memory.
+
+#pragma once
+
+#include "backends/nvidia/codegen/lowering/BufferLayout.h"
+#include "backends/nvidia/codegen/lowering/FunctionLowering.h"
+#include "backends/nvidia/codegen/lowering/SharedAccessPlan.h"
+
+#include "llvm/ADT/DenseMap.h"
+
+namespace jitk::nvidia {
+
+/// Byte addresses that depend on the executing thread and on a constant offset. What the thread gives is computed once,
+/// what offsets share with it is shared between them, and the rest is a constant added last, which the assembler folds
+/// into the instruction.
+class BufferAddress {
+public:
+  /// The bases say which offset, in elements, each bit of the lane and of the warp adds (by XOR).
+  BufferAddress(FunctionLowering &f, mlir::Value buffer, const BufferLayout &layout,
+                llvm::ArrayRef<int32_t> laneBases = {}, llvm::ArrayRef<int32_t> warpBases = {});
+
+  /// The address of the element at `offset` XOR the thread's part: i32.
+  mlir::Value at(int32_t offset);
+
+private:
+  void addThreadPart(llvm::ArrayRef<int32_t> bases, llvm::function_ref<mlir::Value()> input);
+  mlir::Value padded(mlir::Value offset);
+
+  FunctionLowering &f_;
+  const BufferLayout &layout_;
+  mlir::Value base_, threadPart_;
+  uint32_t threadBits_ = 0;                    ///< those that the thread, or the view, may move
+  llvm::DenseMap<int32_t, mlir::Value> known_; ///< by the part of the offset that meets the thread's bits
+};
+
+/// The address of the first element of a view: of a barrier, of the box of a tensor copy.
+mlir::Value viewAddress(FunctionLowering &f, mlir::Value buffer);
+
+/// The bases of a tensor's layout in a buffer.
+OffsetBases offsetBases(const TensorLayout &tensor, const BufferLayout &buffer);
+
+} // namespace jitk::nvidia

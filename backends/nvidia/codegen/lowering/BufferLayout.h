@@ -1,0 +1,41 @@
+// Where the elements of a buffer lie in shared memory, in the form that lowerings read.
+
+#pragma once
+
+#include "src/ir/ttg/Ttg.h"
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/SmallVector.h"
+
+#include <cstdint>
+
+namespace jitk::nvidia {
+
+/// The place of each element of a view, relative to the view's first element. Element `x` lies at
+///
+///     base + bytes * padded(offset(x) XOR view offset)
+///
+/// where base and view offset are the registers of the memdesc, and `offset` is linear over the bits of the
+/// coordinates.
+class BufferLayout {
+public:
+  explicit BufferLayout(ir::ttg::MemDescType type);
+
+  unsigned elementBytes() const { return elementBytes_; }
+  /// In elements. Linear: combines by XOR.
+  int32_t offset(llvm::ArrayRef<int32_t> coordinate) const;
+
+  /// Elements of padding after every so many elements; empty for all layouts but padded_shared.
+  struct Padding {
+    unsigned interval;
+    unsigned elements;
+  };
+  llvm::ArrayRef<Padding> paddings() const { return paddings_; }
+
+private:
+  unsigned elementBytes_;
+  llvm::SmallVector<llvm::SmallVector<int32_t, 12>, 4> bitOffsets_; ///< [dimension][bit of the coordinate]
+  llvm::SmallVector<Padding, 2> paddings_;
+};
+
+} // namespace jitk::nvidia

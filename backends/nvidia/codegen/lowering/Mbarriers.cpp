@@ -1,0 +1,82 @@
+// Memory barriers: ttng.init_barrier, inval_barrier, barrier_expect, arrive_barrier, wait_barrier.
+//
+// One thread of the group at work initializes, arrives and expects; all of its threads wait.
+
+#include "backends/nvidia/codegen/lowering/BufferAddress.h"
+#include "src/ir/ttng/Ttng.h"
+
+using namespace mlir;
+using namespace jitk::ir;
+
+namespace jitk::nvidia {
+
+static Value firstThread(FunctionLowering &f) { return f.builder().equal(f.thread(), 0); }
+
+/// Whether another barrier is initialized before anything else happens.
+static bool isFollowedByInit(Operation *op) {
+  for (Operation *next = op->getNextNode(); next; next = next->getNextNode()) {
+    if (isa<ttng::InitBarrierOp>(next)) {
+      return true;
+    }
+    if (!isPure(next)) {
+      return false;
+    }
+  }
+  return false;
+}
+
+static LogicalResult lowerInit(ttng::InitBarrierOp op, FunctionLowering &f) {
+  LoweringBuilder &b = f.builder();
+  b.inst("mbarrier.init", {firstThread(f), viewAddress(f, op.getAlloc()), b.i32(op.getCount())});
+  // Asynchronous copies, and other CTAs, must see the barrier: one fence after the last of several.
+  if (!isFollowedByInit(op)) {
+    b.inst("fence.mbarrier_init", {});
+  }
+  return success();
+}
+
+static LogicalResult lowerInval(ttng::InvalBarrierOp op, FunctionLowering &f) {
+  f.builder().inst("mbarrier.inval", {firstThread(f), viewAddress(f, op.getAlloc())});
+  return success();
+}
+
+static LogicalResult lowerExpect(ttng::BarrierExpectOp op, FunctionLowering &f) {
+  LoweringBuilder &b = f.builder();
+  Value predicate = b.logicalAnd(f.scalar(op.getPred()), firstThread(f));
+  b.inst("mbarrier.arrive.expect_tx", {predicate, viewAddress(f, op.getAlloc()), b.i32(op.getSize())});
+  return success();
+}
+
+static LogicalResult lowerArrive(ttng::ArriveBarrierOp op, FunctionLowering &f) {
+  LoweringBuilder &b = f.builder();
+  Value predicate = firstThread(f);
+  if (op.getPred()) {
+    predicate = b.logicalAnd(f.scalar(op.getPred()), predicate);
+  }
+  b.inst("mbarrier.arrive", {predicate, viewAddress(f, op.getAlloc()), b.i32(op.getCount())});
+  return success();
+}
+
+static LogicalResult lowerWait(ttng::WaitBarrierOp op, FunctionLowering &f) {
+  LoweringBuilder &b = f.builder();
+  Value predicate = op.getPred() ? f.scalar(op.getPred()) : b.boolean(true);
+  b.inst("mbarrier.wait.parity", {predicate, viewAddress(f, op.getAlloc()), f.scalar(op.getPhase())});
+  return success();
+}
+
+static LogicalResult lowerCopyArrive(ttng::AsyncCopyMbarrierArriveOp op, FunctionLowering &f) {
+  StringRef form = op.getNoIncrement() ? "cp.async.mbarrier.arrive.noinc" : "cp.async.mbarrier.arrive";
+  f.builder().inst(form, {viewAddress(f, op.getBarrier())});
+  return success();
+}
+
+void populateMbarrierLowerings(LoweringTable &table) {
+  table.add(lowerInit);
+  table.add(lowerInval);
+  table.add(lowerExpect);
+  table.add(lowerArrive);
+  table.add(lowerWait);
+  table.add(lowerCopyArrive);
+}
+
+} // namespace jitk::nvidia

@@ -1,0 +1,99 @@
+#include "src/runtime/Recipe.h"
+#include "src/support/Assert.h"
+
+#include <algorithm>
+
+namespace jitk {
+
+// Deeper than what any recipe needs; `Recipe::deserialize` refuses more, so that evaluation needs no check.
+static constexpr size_t kMaximalDepth = 16;
+
+// Two's complement without undefined behaviour: sizes come from the caller, and a product of them may overflow.
+static int64_t wrap(uint64_t value) { return static_cast<int64_t>(value); }
+
+static int64_t floorDivide(int64_t value, int64_t divisor) { return value / divisor - (value % divisor < 0 ? 1 : 0); }
+
+static int64_t apply(Expression::Op op, int64_t lhs, int64_t rhs) {
+  auto a = static_cast<uint64_t>(lhs);
+  auto b = static_cast<uint64_t>(rhs);
+  switch (op) {
+  case Expression::Op::Add:
+    return wrap(a + b);
+  case Expression::Op::Sub:
+    return wrap(a - b);
+  case Expression::Op::Mul:
+    return wrap(a * b);
+  case Expression::Op::CeilDiv:
+    return floorDivide(lhs, rhs) + (lhs % rhs != 0 ? 1 : 0);
+  case Expression::Op::FloorDiv:
+    return floorDivide(lhs, rhs);
+  case Expression::Op::Min:
+    return std::min(lhs, rhs);
+  case Expression::Op::Max:
+    return std::max(lhs, rhs);
+  case Expression::Op::Constant:
+  case Expression::Op::Dimension:
+    break;
+  }
+  JITK_ASSERT(false && "not a binary operator");
+  return 0;
+}
+
+static bool isDivision(Expression::Op op) { return op == Expression::Op::CeilDiv || op == Expression::Op::FloorDiv; }
+
+static bool isLeaf(Expression::Op op) { return op == Expression::Op::Constant || op == Expression::Op::Dimension; }
+
+Expression Expression::binary(Op op, const Expression &lhs, const Expression &rhs) {
+  JITK_ASSERT(!isDivision(op) || (rhs.isConstant() && rhs.terms_.front().value > 0));
+  if (lhs.isConstant() && rhs.isConstant()) {
+    return constant(apply(op, lhs.terms_.front().value, rhs.terms_.front().value));
+  }
+  bool unitOnTheRight = op == Op::Mul || isDivision(op);
+  if (rhs.isConstant() && rhs.terms_.front().value == (unitOnTheRight ? 1 : 0) && op != Op::Min && op != Op::Max) {
+    return lhs;
+  }
+  std::vector<Term> terms = lhs.terms_;
+  terms.insert(terms.end(), rhs.terms_.begin(), rhs.terms_.end());
+  terms.push_back({op, 0});
+  return Expression(std::move(terms));
+}
+
+int64_t Expression::evaluate(std::span<const int64_t> dimensions) const {
+  int64_t stack[kMaximalDepth];
+  size_t depth = 0;
+  for (const Term &term : terms_) {
+    if (isLeaf(term.op)) {
+      JITK_ASSERT(depth < kMaximalDepth);
+      stack[depth++] = term.op == Op::Constant ? term.value : dimensions[static_cast<size_t>(term.value)];
+      continue;
+    }
+    JITK_ASSERT(depth >= 2);
+    --depth;
+    stack[depth - 1] = apply(term.op, stack[depth - 1], stack[depth]);
+  }
+  return stack[0];
+}
+
+bool Expression::isValid(size_t numDimensions) const {
+  size_t depth = 0;
+  for (size_t i = 0; i < terms_.size(); ++i) {
+    const Term &term = terms_[i];
+    if (term.op > Op::Max || (term.op == Op::Dimension && static_cast<uint64_t>(term.value) >= numDimensions)) {
+      return false;
+    }
+    if (isLeaf(term.op)) {
+      if (++depth > kMaximalDepth) {
+        return false;
+      }
+      continue;
+    }
+    bool byPositiveConstant = i > 0 && terms_[i - 1].op == Op::Constant && terms_[i - 1].value > 0;
+    if (depth < 2 || (isDivision(term.op) && !byPositiveConstant)) {
+      return false;
+    }
+    --depth;
+  }
+  return depth == 1;
+}
+
+} // namespace jitk

@@ -1,0 +1,277 @@
+#include "src/runtime/Recipe.h"
+
+#include "src/support/Bytes.h"
+
+namespace jitk {
+
+// Changes with the byte form below.
+static constexpr uint32_t kRecipeVersion = 1;
+
+// Least bytes of one element, for `ByteReader::count`.
+static constexpr size_t kTermBytes = 9, kStringBytes = 4, kArgumentBytes = 9, kTensorMapBytes = 24, kStepBytes = 44;
+
+static void write(ByteWriter &writer, const Expression &expression) {
+  writer.integer(static_cast<uint32_t>(expression.terms().size()));
+  for (const Expression::Term &term : expression.terms()) {
+    writer.integer(static_cast<uint8_t>(term.op));
+    writer.integer(term.value);
+  }
+}
+
+static void write(ByteWriter &writer, const std::vector<Expression> &expressions) {
+  writer.integer(static_cast<uint32_t>(expressions.size()));
+  for (const Expression &expression : expressions) {
+    write(writer, expression);
+  }
+}
+
+static void write(ByteWriter &writer, const std::vector<std::string> &names) {
+  writer.integer(static_cast<uint32_t>(names.size()));
+  for (const std::string &name : names) {
+    writer.string(name);
+  }
+}
+
+static void write(ByteWriter &writer, const std::vector<uint32_t> &numbers) {
+  writer.integer(static_cast<uint32_t>(numbers.size()));
+  for (uint32_t number : numbers) {
+    writer.integer(number);
+  }
+}
+
+static void write(ByteWriter &writer, const TensorMap &map) {
+  writer.integer(map.tensor);
+  writer.integer(map.elementType);
+  writer.integer(map.swizzle);
+  write(writer, map.sizes);
+  write(writer, map.strides);
+  write(writer, map.box);
+}
+
+static void write(ByteWriter &writer, const LaunchStep &step) {
+  writer.string(step.symbol);
+  for (const Expression &extent : step.grid) {
+    write(writer, extent);
+  }
+  writer.integer(step.threads);
+  for (uint32_t extent : step.cluster) {
+    writer.integer(extent);
+  }
+  writer.integer(step.sharedBytes);
+  writer.integer(static_cast<uint8_t>(step.programmaticLaunch));
+  writer.integer(static_cast<uint32_t>(step.arguments.size()));
+  for (const Argument &argument : step.arguments) {
+    writer.integer(static_cast<uint8_t>(argument.kind));
+    writer.integer(argument.index);
+    write(writer, argument.expression);
+  }
+}
+
+std::vector<uint8_t> Recipe::serialize() const {
+  ByteWriter writer;
+  writer.integer(kRecipeVersion);
+  write(writer, dimensions);
+  write(writer, tensors);
+  write(writer, alignments);
+  write(writer, scalars);
+  writer.integer(static_cast<uint32_t>(tensorMaps.size()));
+  for (const TensorMap &map : tensorMaps) {
+    write(writer, map);
+  }
+  writer.integer(static_cast<uint32_t>(steps.size()));
+  for (const LaunchStep &step : steps) {
+    write(writer, step);
+  }
+  write(writer, workspaceBytes);
+  return writer.take();
+}
+
+static Expression readExpression(ByteReader &reader) {
+  std::vector<Expression::Term> terms(reader.count(kTermBytes));
+  for (Expression::Term &term : terms) {
+    term.op = static_cast<Expression::Op>(reader.integer<uint8_t>());
+    term.value = reader.integer<int64_t>();
+  }
+  return Expression(std::move(terms));
+}
+
+static std::vector<Expression> readExpressions(ByteReader &reader) {
+  std::vector<Expression> expressions(reader.count(kStringBytes));
+  for (Expression &expression : expressions) {
+    expression = readExpression(reader);
+  }
+  return expressions;
+}
+
+static std::vector<std::string> readNames(ByteReader &reader) {
+  std::vector<std::string> names(reader.count(kStringBytes));
+  for (std::string &name : names) {
+    name = reader.string();
+  }
+  return names;
+}
+
+static std::vector<uint32_t> readNumbers(ByteReader &reader) {
+  std::vector<uint32_t> numbers(reader.count(sizeof(uint32_t)));
+  for (uint32_t &number : numbers) {
+    number = reader.integer<uint32_t>();
+  }
+  return numbers;
+}
+
+static TensorMap readTensorMap(ByteReader &reader) {
+  TensorMap map;
+  map.tensor = reader.integer<uint32_t>();
+  map.elementType = reader.integer<uint32_t>();
+  map.swizzle = reader.integer<uint32_t>();
+  map.sizes = readExpressions(reader);
+  map.strides = readExpressions(reader);
+  map.box = readNumbers(reader);
+  return map;
+}
+
+static LaunchStep readStep(ByteReader &reader) {
+  LaunchStep step;
+  step.symbol = reader.string();
+  for (Expression &extent : step.grid) {
+    extent = readExpression(reader);
+  }
+  step.threads = reader.integer<uint32_t>();
+  for (uint32_t &extent : step.cluster) {
+    extent = reader.integer<uint32_t>();
+  }
+  step.sharedBytes = reader.integer<uint32_t>();
+  step.programmaticLaunch = reader.integer<uint8_t>() != 0;
+  step.arguments.resize(reader.count(kArgumentBytes));
+  for (Argument &argument : step.arguments) {
+    argument.kind = static_cast<Argument::Kind>(reader.integer<uint8_t>());
+    argument.index = reader.integer<uint32_t>();
+    argument.expression = readExpression(reader);
+  }
+  return step;
+}
+
+Result<Recipe> Recipe::deserialize(std::span<const uint8_t> bytes) {
+  ByteReader reader(bytes);
+  if (auto version = reader.integer<uint32_t>(); version != kRecipeVersion) {
+    return Status(StatusCode::DataLoss,
+                  "recipe version must be " + std::to_string(kRecipeVersion) + ": got " + std::to_string(version));
+  }
+  Recipe recipe;
+  recipe.dimensions = readNames(reader);
+  recipe.tensors = readNames(reader);
+  recipe.alignments = readNumbers(reader);
+  recipe.scalars = readNames(reader);
+  recipe.tensorMaps.resize(reader.count(kTensorMapBytes));
+  for (TensorMap &map : recipe.tensorMaps) {
+    map = readTensorMap(reader);
+  }
+  recipe.steps.resize(reader.count(kStepBytes));
+  for (LaunchStep &step : recipe.steps) {
+    step = readStep(reader);
+  }
+  recipe.workspaceBytes = readExpression(reader);
+  if (!reader.finished()) {
+    return Status(StatusCode::DataLoss, "recipe ends too early or too late");
+  }
+  if (Status valid = recipe.validate(); !valid.ok()) {
+    return Status(StatusCode::DataLoss, valid.toString());
+  }
+  return recipe;
+}
+
+static Status wrong(const std::string &what) { return internalError("recipe is not valid: " + what); }
+
+static bool areValid(std::span<const Expression> expressions, size_t numDimensions) {
+  for (const Expression &expression : expressions) {
+    if (!expression.isValid(numDimensions)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static Status validateMap(const TensorMap &map, const Recipe &recipe) {
+  size_t rank = map.sizes.size();
+  if (map.tensor >= recipe.tensors.size()) {
+    return wrong("a tensor map of tensor " + std::to_string(map.tensor));
+  }
+  if (rank == 0 || rank > kMaximalTensorMapRank || map.strides.size() != rank - 1 || map.box.size() != rank) {
+    return wrong("a tensor map of rank " + std::to_string(rank));
+  }
+  if (!areValid(map.sizes, recipe.dimensions.size()) || !areValid(map.strides, recipe.dimensions.size())) {
+    return wrong("a size or stride of a tensor map");
+  }
+  return okStatus();
+}
+
+static Status validateArgument(const Argument &argument, const Recipe &recipe) {
+  size_t limit = SIZE_MAX;
+  switch (argument.kind) {
+  case Argument::Kind::Tensor:
+    limit = recipe.tensors.size();
+    break;
+  case Argument::Kind::Float32:
+    limit = recipe.scalars.size();
+    break;
+  case Argument::Kind::TensorMap:
+    limit = recipe.tensorMaps.size();
+    break;
+  case Argument::Kind::Integer32:
+  case Argument::Kind::Integer64:
+  case Argument::Kind::Workspace:
+  case Argument::Kind::Null:
+    break;
+  default:
+    return wrong("argument kind " + std::to_string(static_cast<int>(argument.kind)));
+  }
+  if (argument.index >= limit || !argument.expression.isValid(recipe.dimensions.size())) {
+    return wrong("an argument's index or expression");
+  }
+  return okStatus();
+}
+
+static Status validateStep(const LaunchStep &step, const Recipe &recipe) {
+  if (!areValid(step.grid, recipe.dimensions.size())) {
+    return wrong("a grid expression of " + step.symbol);
+  }
+  if (step.threads == 0 || step.threads > kMaximalThreads) {
+    return wrong(std::to_string(step.threads) + " threads in " + step.symbol);
+  }
+  if (step.cluster[0] == 0 || step.cluster[1] == 0 || step.cluster[2] == 0) {
+    return wrong("an empty cluster in " + step.symbol);
+  }
+  if (step.arguments.size() > kMaximalArguments) {
+    return wrong(std::to_string(step.arguments.size()) + " arguments of " + step.symbol);
+  }
+  for (const Argument &argument : step.arguments) {
+    JITK_TRY(validateArgument(argument, recipe), "in " + step.symbol);
+  }
+  return okStatus();
+}
+
+Status Recipe::validate() const {
+  if (alignments.size() != tensors.size()) {
+    return wrong(std::to_string(alignments.size()) + " alignments for " + std::to_string(tensors.size()) + " tensors");
+  }
+  for (uint32_t alignment : alignments) {
+    if (alignment == 0 || (alignment & (alignment - 1)) != 0) {
+      return wrong("alignment " + std::to_string(alignment));
+    }
+  }
+  if (dimensions.size() > kMaximalDimensions || tensorMaps.size() > kMaximalTensorMaps || steps.empty()) {
+    return wrong("too many dimensions or tensor maps, or no step");
+  }
+  for (const TensorMap &map : tensorMaps) {
+    JITK_TRY(validateMap(map, *this));
+  }
+  for (const LaunchStep &step : steps) {
+    JITK_TRY(validateStep(step, *this));
+  }
+  if (!workspaceBytes.isValid(dimensions.size())) {
+    return wrong("the workspace expression");
+  }
+  return okStatus();
+}
+
+} // namespace jitk

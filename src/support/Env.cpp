@@ -1,0 +1,66 @@
+#include "src/support/Env.h"
+
+#include <charconv>
+#include <cstdlib>
+#include <string_view>
+
+namespace jitk {
+
+static std::optional<std::string> variable(const char *name) {
+  const char *value = std::getenv(name);
+  return value ? std::optional<std::string>(value) : std::nullopt;
+}
+
+static std::optional<std::string> nonEmpty(const char *name) {
+  std::optional<std::string> value = variable(name);
+  return value && !value->empty() ? value : std::nullopt;
+}
+
+static std::optional<uint32_t> number(const char *name) {
+  std::optional<std::string> text = nonEmpty(name);
+  uint32_t value = 0;
+  if (!text || std::from_chars(text->data(), text->data() + text->size(), value).ptr != text->data() + text->size()) {
+    return std::nullopt;
+  }
+  return value;
+}
+
+Environment readEnvironment() {
+  Environment found;
+  found.store = variable("JITK_STORE");
+  found.compilerLibrary = nonEmpty("JITK_COMPILER_LIBRARY");
+  found.driverLibrary = nonEmpty("JITK_DRIVER_LIBRARY");
+  found.assembler = nonEmpty("JITK_ASSEMBLER");
+  found.ptxas = nonEmpty("JITK_PTXAS");
+  found.log = nonEmpty("JITK_LOG");
+  found.jobs = number("JITK_JOBS");
+  found.cacheHome = nonEmpty("XDG_CACHE_HOME");
+  found.home = nonEmpty("HOME");
+  found.path = nonEmpty("PATH");
+  found.cudaHome = nonEmpty("CUDA_HOME");
+  if (!found.cudaHome) {
+    found.cudaHome = nonEmpty("CUDA_PATH");
+  }
+  return found;
+}
+
+const Environment &environment() {
+  static const Environment atFirstUse = readEnvironment();
+  return atFirstUse;
+}
+
+std::optional<std::string> Environment::storeFolder() const {
+  if (store) {
+    return store;
+  }
+  // The base directory rules ask for relative values to be ignored.
+  if (cacheHome && cacheHome->front() == '/') {
+    return *cacheHome + "/jitk";
+  }
+  if (home && home->front() == '/') {
+    return *home + "/.cache/jitk";
+  }
+  return std::nullopt;
+}
+
+} // namespace jitk

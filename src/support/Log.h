@@ -1,0 +1,58 @@
+// Log: lines with a level and a category, given to one sink.
+//
+// There is no global log: a runtime owns one and its rooms borrow it. The library prints nothing by itself; only if
+// JITK_LOG is set and the engine gave no sink do lines go to stderr, through `stderrSink`.
+
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace jitk {
+
+enum class LogLevel : int32_t { Error = 1, Warning = 2, Info = 3, Debug = 4 };
+
+std::string_view logLevelName(LogLevel level);
+
+/// Which lines pass: those up to a level, of the listed categories (of all, if none is listed).
+struct LogFilter {
+  LogLevel level = LogLevel::Warning;
+  std::vector<std::string> categories;
+
+  /// Reads JITK_LOG: words divided by commas, each a level ("debug") or else a category ("store"). A text without a
+  /// level means Debug. "1" means Info of all.
+  static LogFilter parse(std::string_view text);
+};
+
+/// Thread-safe; the sink gets one line at a time.
+class Log {
+public:
+  using Sink = std::function<void(LogLevel level, std::string_view category, std::string_view message)>;
+
+  /// Drops all lines.
+  Log() = default;
+  Log(Sink sink, LogFilter filter) : sink_(std::move(sink)), filter_(std::move(filter)) {}
+
+  /// Costs two compares when the level is off: ask before building a message.
+  bool enabled(LogLevel level, std::string_view category) const;
+  void write(LogLevel level, std::string_view category, std::string_view message);
+
+  void error(std::string_view category, std::string_view message) { write(LogLevel::Error, category, message); }
+  void warning(std::string_view category, std::string_view message) { write(LogLevel::Warning, category, message); }
+  void info(std::string_view category, std::string_view message) { write(LogLevel::Info, category, message); }
+  void debug(std::string_view category, std::string_view message) { write(LogLevel::Debug, category, message); }
+
+private:
+  Sink sink_;
+  LogFilter filter_;
+  std::mutex mutex_; ///< one line at a time
+};
+
+/// Writes "jitk: warning: store: message" to stderr. The only place of the library that prints.
+Log::Sink stderrSink();
+
+} // namespace jitk

@@ -1,0 +1,130 @@
+#include "src/runtime/Recipe.h"
+
+#include <array>
+#include <doctest/doctest.h>
+
+using namespace jitk;
+
+TEST_SUITE_BEGIN("runtime/Recipe");
+
+static Expression dim(uint32_t index) { return Expression::dimension(index); }
+static Expression number(int64_t value) { return Expression::constant(value); }
+
+/// A recipe that uses every field.
+static Recipe sample() {
+  Recipe recipe;
+  recipe.dimensions = {"m", "k"};
+  recipe.tensors = {"a", "b", "c"};
+  recipe.alignments = {16, 128, 1};
+  recipe.scalars = {"scale"};
+  recipe.tensorMaps = {{.tensor = 1,
+                        .elementType = 6,
+                        .swizzle = 3,
+                        .sizes = {dim(1), number(128)},
+                        .strides = {Expression::binary(Expression::Op::Mul, dim(1), number(2))},
+                        .box = {64, 32}}};
+  LaunchStep step;
+  step.symbol = "matmul";
+  step.grid = {Expression::binary(Expression::Op::CeilDiv, dim(0), number(128)), number(2), number(1)};
+  step.threads = 128;
+  step.cluster = {2, 1, 1};
+  step.sharedBytes = 65536;
+  step.programmaticLaunch = true;
+  step.arguments = {{Argument::Kind::Tensor, 0, {}},
+                    {Argument::Kind::TensorMap, 0, {}},
+                    {Argument::Kind::Integer32, 0, dim(0)},
+                    {Argument::Kind::Float32, 0, {}},
+                    {Argument::Kind::Workspace, 0, number(256)},
+                    {Argument::Kind::Null, 0, {}}};
+  recipe.steps = {step};
+  recipe.workspaceBytes = Expression::binary(Expression::Op::Mul, dim(0), number(4));
+  return recipe;
+}
+
+TEST_CASE("expressions over the dimensions of a launch") {
+  using Op = Expression::Op;
+  std::array<int64_t, 2> sizes = {100, 7};
+  CHECK(Expression::binary(Op::Add, dim(0), dim(1)).evaluate(sizes) == 107);
+  CHECK(Expression::binary(Op::Sub, dim(1), dim(0)).evaluate(sizes) == -93);
+  CHECK(Expression::binary(Op::Mul, dim(0), dim(1)).evaluate(sizes) == 700);
+  CHECK(Expression::binary(Op::CeilDiv, dim(0), number(64)).evaluate(sizes) == 2);
+  CHECK(Expression::binary(Op::FloorDiv, dim(0), number(64)).evaluate(sizes) == 1);
+  CHECK(Expression::binary(Op::Min, dim(0), dim(1)).evaluate(sizes) == 7);
+  CHECK(Expression::binary(Op::Max, dim(0), dim(1)).evaluate(sizes) == 100);
+}
+
+TEST_CASE("divisions round towards where their names say, below zero too") {
+  std::array<int64_t, 1> size = {-7};
+  CHECK(Expression::binary(Expression::Op::FloorDiv, dim(0), number(4)).evaluate(size) == -2);
+  CHECK(Expression::binary(Expression::Op::CeilDiv, dim(0), number(4)).evaluate(size) == -1);
+}
+
+TEST_CASE("constants fold") {
+  Expression folded = Expression::binary(Expression::Op::Mul, number(6), number(7));
+  CHECK(folded == number(42));
+  CHECK(Expression::binary(Expression::Op::Mul, dim(0), number(1)) == dim(0));
+  CHECK(Expression::binary(Expression::Op::Add, dim(0), number(0)) == dim(0));
+}
+
+TEST_CASE("a product that overflows wraps instead of being undefined") {
+  std::array<int64_t, 1> size = {INT64_MAX};
+  CHECK(Expression::binary(Expression::Op::Mul, dim(0), number(2)).evaluate(size) == -2);
+}
+
+TEST_CASE("expressions that cannot be evaluated are not valid") {
+  using Op = Expression::Op;
+  CHECK(Expression().isValid(0));
+  CHECK_FALSE(dim(0).isValid(0));
+  CHECK_FALSE(Expression(std::vector<Expression::Term>{}).isValid(1));
+  CHECK_FALSE(Expression({{Op::Constant, 1}, {Op::Add, 0}}).isValid(1));
+  CHECK_FALSE(Expression({{Op::Constant, 1}, {Op::Constant, 1}}).isValid(1));
+  CHECK_FALSE(Expression({{Op::Dimension, 0}, {Op::Constant, 0}, {Op::CeilDiv, 0}}).isValid(1));
+  CHECK_FALSE(Expression({{Op::Constant, 4}, {Op::Dimension, 0}, {Op::CeilDiv, 0}}).isValid(1));
+  CHECK_FALSE(Expression(std::vector<Expression::Term>(17, {Op::Constant, 1})).isValid(1));
+}
+
+TEST_CASE("a recipe survives its byte form") {
+  Recipe recipe = sample();
+  REQUIRE(recipe.validate().ok());
+  Result<Recipe> back = Recipe::deserialize(recipe.serialize());
+  REQUIRE(back.ok());
+  CHECK(*back == recipe);
+}
+
+TEST_CASE("a truncated recipe is data loss at every length") {
+  std::vector<uint8_t> bytes = sample().serialize();
+  for (size_t length = 0; length < bytes.size(); ++length) {
+    CAPTURE(length);
+    Result<Recipe> back = Recipe::deserialize(std::span(bytes).first(length));
+    REQUIRE_FALSE(back.ok());
+    CHECK(back.status().code() == StatusCode::DataLoss);
+  }
+}
+
+TEST_CASE("a flipped bit gives a valid recipe or data loss") {
+  std::vector<uint8_t> bytes = sample().serialize();
+  for (size_t bit = 0; bit < 8 * bytes.size(); ++bit) {
+    CAPTURE(bit);
+    std::vector<uint8_t> damaged = bytes;
+    damaged[bit / 8] ^= uint8_t(1u << (bit % 8));
+    Result<Recipe> back = Recipe::deserialize(damaged);
+    bool acceptable = back.ok() ? back->validate().ok() : back.status().code() == StatusCode::DataLoss;
+    CHECK(acceptable);
+  }
+}
+
+TEST_CASE("a recipe whose indices are out of range is refused") {
+  Recipe recipe = sample();
+  SUBCASE("argument") { recipe.steps[0].arguments[0].index = 3; }
+  SUBCASE("tensor map") { recipe.tensorMaps[0].tensor = 3; }
+  SUBCASE("grid") { recipe.steps[0].grid[2] = dim(2); }
+  SUBCASE("threads") { recipe.steps[0].threads = 1025; }
+  SUBCASE("alignment") { recipe.alignments[0] = 12; }
+  SUBCASE("alignments") { recipe.alignments.pop_back(); }
+  SUBCASE("workspace") { recipe.workspaceBytes = dim(9); }
+  SUBCASE("no step") { recipe.steps.clear(); }
+  CHECK(recipe.validate().code() == StatusCode::Internal);
+  CHECK(Recipe::deserialize(recipe.serialize()).status().code() == StatusCode::DataLoss);
+}
+
+TEST_SUITE_END();

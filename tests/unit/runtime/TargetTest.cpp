@@ -1,0 +1,33 @@
+#include "src/runtime/Target.h"
+
+#include <doctest/doctest.h>
+
+using namespace jitk;
+
+TEST_SUITE_BEGIN("runtime/Target");
+
+TEST_CASE("a target is written as it was read") {
+  for (const char *text : {"sm_80", "sm_89", "sm_90", "sm_90a", "sm_120a", "emulator:sm_80", "emulator:sm_100a"}) {
+    CAPTURE(text);
+    Result<Target> target = Target::parse(text);
+    REQUIRE(target.ok());
+    CHECK(target->toString() == text);
+  }
+}
+
+TEST_CASE("the architecture does not say who runs it") {
+  CHECK(Target::parse("emulator:sm_90a")->architecture() == "sm_90a");
+}
+
+TEST_CASE("what is no target is refused with what was found") {
+  for (const char *text : {"", "sm_", "sm_9x", "sm_80a", "sm_090", "sm_5", "sm_99999999999", "90", "cuda:sm_90",
+                           "emulator:", "sm_90a ", "sm_-90"}) {
+    CAPTURE(text);
+    Result<Target> target = Target::parse(text);
+    REQUIRE_FALSE(target.ok());
+    CHECK(target.status().code() == StatusCode::InvalidArgument);
+    CHECK(target.status().message().find("got '" + std::string(text) + "'") != std::string_view::npos);
+  }
+}
+
+TEST_SUITE_END();
