@@ -1,9 +1,9 @@
 // --jitk-assign-layouts: gives every tensor an encoding.
 //
-// Dots get the layouts of the target's tensor cores, global accesses coalesced ones; what is computed from their tensors
-// follows (NaturalLayouts). One walk then sets the types in place. A tensor that has no layout of its own (indices,
-// masks, constants) is cloned in each layout in which it is wanted; one that has another layout is converted, right
-// after its definition, once for each layout.
+// Dots get the layouts of the target's tensor cores, global accesses coalesced ones; what is computed from their
+// tensors follows (NaturalLayouts). One walk then sets the types in place. A tensor that has no layout of its own
+// (indices, masks, constants) is cloned in each layout in which it is wanted; one that has another layout is converted,
+// right after its definition, once for each layout.
 
 #include "src/ir/ttng/Ttng.h"
 #include "src/passes/AxisInfo.h"

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "mlir/Pass/Pass.h"
+
 #include <memory>
 
 namespace jitk::passes {

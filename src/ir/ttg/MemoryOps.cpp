@@ -146,7 +146,10 @@ LogicalResult MemDescIndexOp::verify() {
   if (result.getAllocShape().take_back(result.getRank()) != source.getAllocShape().take_back(result.getRank())) {
     return emitOpError("result must keep the alloc shape: got ") << result;
   }
-  if (result.getEncoding() != source.getEncoding()) {
+  // A source placed by all its dimensions gives elements that are placed by one less.
+  auto placement = dyn_cast<LayoutEncodingTrait>(source.getEncoding());
+  bool isPlacedWhole = placement && placement.getRank() == source.getRank();
+  if (result.getEncoding() != source.getEncoding() && !isPlacedWhole) {
     return emitOpError("source and result must have one encoding");
   }
   return verifyView(*this, source, result);

@@ -3,6 +3,7 @@
 #include "src/ir/tt/Tt.h"
 
 #include "llvm/Support/MathExtras.h"
+
 #include <numeric>
 
 using namespace mlir;
@@ -41,7 +42,7 @@ ttg::BlockedEncodingAttr coalescedLayout(Value pointers, unsigned numWarps, Vect
     lengths.push_back(std::min(vectorLength(pointers, dim), widest));
   }
   SmallVector<unsigned> order = rowMajorOrder(type.getRank());
-  llvm::stable_sort(order, [&](unsigned a, unsigned b) { return lengths[a] > lengths[b]; });
+  llvm::sort(order, [&](unsigned a, unsigned b) { return std::pair(lengths[a], a) > std::pair(lengths[b], b); });
   return blockedLayout(type.getContext(), type.getShape(), order, std::max<int64_t>(1, lengths[order.front()]),
                        numWarps);
 }

@@ -3,6 +3,7 @@
 #include "src/ir/ttng/Ttng.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
+
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -171,8 +172,9 @@ Value DotRewriter::loadFragment(Value operand, unsigned index, Attribute mma) {
     if (!encoding) {
       return operand;
     }
-    return tt::FpToFpOp::create(builder_, dot_.getLoc(), RankedTensorType::get(type.getShape(), type.getElementType(), encoding),
-                                source, widened.getRoundingAttr());
+    return tt::FpToFpOp::create(builder_, dot_.getLoc(),
+                                RankedTensorType::get(type.getShape(), type.getElementType(), encoding), source,
+                                widened.getRoundingAttr());
   }
   Value buffer = bufferOf(operand);
   if (!buffer) {
@@ -188,8 +190,8 @@ Value DotRewriter::loadFragment(Value operand, unsigned index, Attribute mma) {
 }
 
 void DotRewriter::rewriteForMma() {
-  auto mma = ttg::NvidiaMmaEncodingAttr::get(context_, 2, 0, warpsForMma(), ttg::CGAEncodingAttr::getTrivial(context_, 2),
-                                             {16, 8});
+  auto mma = ttg::NvidiaMmaEncodingAttr::get(context_, 2, 0, warpsForMma(),
+                                             ttg::CGAEncodingAttr::getTrivial(context_, 2), {16, 8});
   dot_.getAMutable().assign(loadFragment(dot_.getA(), 0, mma));
   dot_.getBMutable().assign(loadFragment(dot_.getB(), 1, mma));
   auto result = cast<RankedTensorType>(dot_.getType());

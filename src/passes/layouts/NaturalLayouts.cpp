@@ -84,15 +84,17 @@ bool NaturalLayouts::visitLoop(Operation *op) {
       changed |= update(branch.getResult(i), of(branch.thenYield().getOperand(i)));
       changed |= update(branch.getResult(i), of(branch.elseYield().getOperand(i)));
     }
-  } else if (auto loop = dyn_cast<scf::WhileOp>(op)) {
-    auto condition = loop.getConditionOp();
+  } else if (auto whileOp = dyn_cast<scf::WhileOp>(op)) {
+    auto condition = whileOp.getConditionOp();
     for (auto [init, before, next] :
-         llvm::zip_equal(loop.getInits(), loop.getBeforeArguments(), loop.getYieldOp().getOperands())) {
-      changed |= update(before, of(init)) | update(before, of(next));
+         llvm::zip_equal(whileOp.getInits(), whileOp.getBeforeArguments(), whileOp.getYieldOp().getOperands())) {
+      changed |= update(before, of(init));
+      changed |= update(before, of(next));
     }
     for (auto [value, after, result] :
-         llvm::zip_equal(condition.getArgs(), loop.getAfterArguments(), loop.getResults())) {
-      changed |= update(after, of(value)) | update(result, of(value));
+         llvm::zip_equal(condition.getArgs(), whileOp.getAfterArguments(), whileOp.getResults())) {
+      changed |= update(after, of(value));
+      changed |= update(result, of(value));
     }
   }
   return changed;
@@ -156,9 +158,9 @@ bool NaturalLayouts::anchorCarried(tt::FuncOp function) {
   function.walk([&](Operation *op) {
     if (auto loop = dyn_cast<scf::ForOp>(op)) {
       llvm::for_each(loop.getRegionIterArgs(), anchor);
-    } else if (auto loop = dyn_cast<scf::WhileOp>(op)) {
-      llvm::for_each(loop.getBeforeArguments(), anchor);
-      llvm::for_each(loop.getAfterArguments(), anchor);
+    } else if (auto whileOp = dyn_cast<scf::WhileOp>(op)) {
+      llvm::for_each(whileOp.getBeforeArguments(), anchor);
+      llvm::for_each(whileOp.getAfterArguments(), anchor);
     } else if (isa<scf::IfOp>(op)) {
       llvm::for_each(op->getResults(), anchor);
     }
