@@ -1,0 +1,43 @@
+#include "src/emulator/AtomicOperation.h"
+#include "src/emulator/Handlers.h"
+#include "src/emulator/Memory.h"
+
+namespace jitk::emulator {
+
+using ir::ptx::AtomicOp;
+using ir::ptx::AtomicType;
+
+static void combineInMemory(const Call &call, uint8_t *memory) {
+  call.results[0] = memory ? combineAtomically(AtomicOp(call.parameter(0)), AtomicType(call.parameter(2)),
+                                               unsigned(call.parameter(1)), memory, call.operands[1])
+                           : ~uint64_t(0);
+}
+
+void executeAtomicGlobal(Thread &thread) {
+  const auto bytes = uint64_t(thread.call.parameter(1));
+  checkPoison(thread, thread.call.operands[1]);
+  const uint64_t address = thread.call.operands[0];
+  uint8_t *memory = globalForRead(thread, thread.origin(), address, bytes, bytes);
+  combineInMemory(thread.call, memory);
+}
+
+void executeAtomicShared(Thread &thread) {
+  const auto bytes = uint32_t(thread.call.parameter(1));
+  checkPoison(thread, thread.call.operands[1]);
+  const SharedPlace place = locateShared(thread, thread.call.operand32(0), bytes, bytes);
+  combineInMemory(thread.call, place ? place.data() : nullptr);
+  // Atomics do not race with each other. What the word holds is as good as written by this thread.
+  if (place) {
+    place.cta->shared.markWritten(place.address, bytes, Proxy::Generic, thread.clock.self, thread.clock.epoch);
+  }
+}
+
+void executeCompareAndSwap(Thread &thread) {
+  const auto bytes = uint64_t(thread.call.parameter(0));
+  uint8_t *memory = globalForRead(thread, thread.origin(), thread.call.operands[0], bytes, bytes);
+  thread.call.results[0] =
+      memory ? exchangeIfEqual(unsigned(bytes), memory, thread.call.operands[1], thread.call.operands[2])
+             : ~uint64_t(0);
+}
+
+} // namespace jitk::emulator

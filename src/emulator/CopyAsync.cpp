@@ -1,0 +1,94 @@
+#include "src/emulator/Async.h"
+#include "src/emulator/Handlers.h"
+#include "src/emulator/Mbarriers.h"
+#include "src/emulator/Memory.h"
+
+#include "llvm/Support/FormatVariadic.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace jitk::emulator {
+
+namespace {
+
+void performCopy(Thread &thread, const PendingCopy &copy) {
+  SharedMemory &shared = thread.cta->shared;
+  uint8_t *target = shared.data(copy.target);
+  std::memset(target, 0, copy.bytes);
+  if (copy.sourceBytes > 0) {
+    if (const uint8_t *source = globalForRead(thread, copy.origin, copy.source, copy.sourceBytes, copy.bytes)) {
+      std::memcpy(target, source, copy.sourceBytes);
+    }
+  }
+  shared.markWritten(copy.target, copy.bytes, Proxy::Generic, thread.clock.self, thread.clock.epoch);
+}
+
+/// Performs the first `count` copies in flight.
+void performCopies(Thread &thread, size_t count) {
+  for (size_t i = 0; i < count; ++i) {
+    performCopy(thread, thread.copies[i]);
+  }
+  thread.copies.erase(thread.copies.begin(), thread.copies.begin() + ptrdiff_t(count));
+}
+
+} // namespace
+
+void completeCopies(Thread &thread, uint32_t keepGroups) {
+  std::vector<uint32_t> &groups = thread.copyGroups;
+  if (groups.size() <= keepGroups) {
+    return;
+  }
+  const size_t done = groups.size() - keepGroups;
+  const uint32_t count = groups[done - 1];
+  performCopies(thread, count);
+  groups.erase(groups.begin(), groups.begin() + ptrdiff_t(done));
+  for (uint32_t &end : groups) {
+    end -= count;
+  }
+}
+
+void completeAllCopies(Thread &thread) {
+  performCopies(thread, thread.copies.size());
+  thread.copyGroups.clear();
+}
+
+void executeCpAsync(Thread &thread) {
+  const Call &call = thread.call;
+  const auto bytes = uint32_t(call.parameter(0));
+  PendingCopy copy = {call.operand32(0), call.operands[1], bytes, call.operand32(2), thread.origin()};
+  if (copy.sourceBytes > bytes) {
+    thread.report(FindingKind::OutOfBounds, copy.source,
+                  llvm::formatv("copies {0} bytes of at most {1}", copy.sourceBytes, bytes));
+    copy.sourceBytes = bytes;
+  }
+  const SharedPlace place = writeShared(thread, copy.target, bytes, bytes);
+  if (!place) {
+    return;
+  }
+  if (!thread.cluster().deferred()) {
+    performCopy(thread, copy);
+    return;
+  }
+  place.cta->shared.markPending(place.address, bytes);
+  thread.copies.push_back(copy);
+}
+
+void executeCpAsyncCommit(Thread &thread) { thread.copyGroups.push_back(uint32_t(thread.copies.size())); }
+
+void executeCpAsyncWait(Thread &thread) { completeCopies(thread, uint32_t(thread.call.immediates[0])); }
+
+void executeCpAsyncArrive(Thread &thread) {
+  const SharedPlace place = locateShared(thread, thread.call.operand32(0), 8, 8);
+  Mbarrier *mbarrier = place ? findMbarrier(thread, place) : nullptr;
+  if (!mbarrier) {
+    return;
+  }
+  if (thread.copies.empty()) {
+    arrive(thread, place, *mbarrier, 1);
+  } else {
+    mbarrier->copyArrivals.push_back(&thread);
+  }
+}
+
+} // namespace jitk::emulator

@@ -1,0 +1,39 @@
+// How an emulator device runs kernels.
+
+#pragma once
+
+#include "src/runtime/Target.h"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace jitk::emulator {
+
+/// When an asynchronous instruction takes effect.
+enum class AsyncMode : uint8_t {
+  Deferred, ///< as late as synchronization allows; until then its targets hold poison
+  Immediate ///< where it stands
+};
+
+/// What is looked for beyond what every access is checked for (bounds, alignment, poison).
+struct Checks {
+  bool races = true;                 ///< accesses to shared memory that no synchronization orders, missing proxy fences
+  bool sharedInitialisation = true;  ///< reads of shared memory that nobody wrote
+  bool globalInitialisation = false; ///< reads of global memory that nobody wrote
+  bool target = true;                ///< instructions that the target does not have
+};
+
+struct DeviceOptions {
+  Target target = {Target::Kind::Emulator, 90, true};
+  AsyncMode mode = AsyncMode::Deferred;
+  /// Order in which threads run and asynchronous work completes; 0 = in order of their index. The same seed gives the
+  /// same run of a CTA.
+  uint64_t seed = 0;
+  uint32_t workers = 0; ///< host threads that run CTAs; 0 = one a core
+  Checks checks;
+  size_t maxFindings = 64;                      ///< kept of one launch
+  uint64_t maxInstructions = uint64_t(1) << 34; ///< executed by one thread, before it is stopped
+  size_t stackBytes = size_t(1) << 17;          ///< of a thread
+};
+
+} // namespace jitk::emulator

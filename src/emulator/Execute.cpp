@@ -1,0 +1,221 @@
+#include "src/emulator/Execute.h"
+
+#include "src/emulator/Handlers.h"
+
+#include "llvm/Support/FormatVariadic.h"
+
+#include <algorithm>
+
+namespace jitk::emulator {
+
+using ir::ptx::Handler;
+using ir::ptx::Instruction;
+
+const char *Call::location() const {
+  return instruction && immediates ? reinterpret_cast<const char *>(immediates[-1]) : nullptr;
+}
+
+void executeNothing(Thread &) {}
+
+void executeYield(Thread &thread) { thread.cluster().yield(thread); }
+
+void executeSetMaxRegister(Thread &thread) {
+  const int64_t registers = thread.call.immediates[0];
+  if (registers < 24 || registers > 256 || registers % 8 != 0) {
+    thread.report(FindingKind::Unsupported, 0,
+                  llvm::formatv("register count must be a multiple of 8 from 24 to 256: got {0}", registers));
+  }
+}
+
+void executeTrap(Thread &thread) {
+  thread.report(FindingKind::Trap, 0, "the kernel trapped");
+  thread.cluster().abort(thread);
+}
+
+namespace {
+
+HandlerFunction handlerFunction(Handler handler) {
+  switch (handler) {
+  case Handler::Sreg:
+    return executeSreg;
+  case Handler::SharedBase:
+    return executeSharedBase;
+  case Handler::LoadGlobal:
+    return executeLoadGlobal;
+  case Handler::StoreGlobal:
+    return executeStoreGlobal;
+  case Handler::LoadShared:
+    return executeLoadShared;
+  case Handler::StoreShared:
+    return executeStoreShared;
+  case Handler::AtomicGlobal:
+    return executeAtomicGlobal;
+  case Handler::AtomicShared:
+    return executeAtomicShared;
+  case Handler::CompareAndSwap:
+    return executeCompareAndSwap;
+  case Handler::CpAsync:
+    return executeCpAsync;
+  case Handler::CpAsyncCommit:
+    return executeCpAsyncCommit;
+  case Handler::CpAsyncWait:
+    return executeCpAsyncWait;
+  case Handler::CpAsyncArrive:
+    return executeCpAsyncArrive;
+  case Handler::Ldmatrix:
+    return executeLdmatrix;
+  case Handler::Stmatrix:
+    return executeStmatrix;
+  case Handler::Mma:
+    return executeMma;
+  case Handler::WgmmaFence:
+    return executeWgmmaFence;
+  case Handler::WgmmaCommit:
+    return executeWgmmaCommit;
+  case Handler::WgmmaWait:
+    return executeWgmmaWait;
+  case Handler::Wgmma:
+    return executeWgmma;
+  case Handler::MbarrierInit:
+    return executeMbarrierInit;
+  case Handler::MbarrierInval:
+    return executeMbarrierInval;
+  case Handler::MbarrierArrive:
+    return executeMbarrierArrive;
+  case Handler::MbarrierExpectTx:
+    return executeMbarrierExpectTx;
+  case Handler::MbarrierWait:
+    return executeMbarrierWait;
+  case Handler::FenceProxyAsync:
+    return executeFenceProxyAsync;
+  case Handler::TmaLoad:
+    return executeTmaLoad;
+  case Handler::TmaStore:
+    return executeTmaStore;
+  case Handler::TmaReduce:
+    return executeTmaReduce;
+  case Handler::TmaCommit:
+    return executeTmaCommit;
+  case Handler::TmaWait:
+    return executeTmaWait;
+  case Handler::BulkLoad:
+    return executeBulkLoad;
+  case Handler::BulkStore:
+    return executeBulkStore;
+  case Handler::TensormapReplace:
+    return executeTensormapReplace;
+  case Handler::TensormapPublish:
+    return executeTensormapPublish;
+  case Handler::BarrierCta:
+    return executeBarrierCta;
+  case Handler::BarrierArrive:
+    return executeBarrierArrive;
+  case Handler::WarpSync:
+    return executeWarpSync;
+  case Handler::Shuffle:
+    return executeShuffle;
+  case Handler::Elect:
+    return executeElect;
+  case Handler::Vote:
+    return executeVote;
+  case Handler::Redux:
+    return executeRedux;
+  case Handler::SetMaxRegister:
+    return executeSetMaxRegister;
+  case Handler::ClusterArrive:
+    return executeClusterArrive;
+  case Handler::ClusterWait:
+    return executeClusterWait;
+  case Handler::MapShared:
+    return executeMapShared;
+  case Handler::Convert:
+    return executeConvert;
+  case Handler::Math:
+    return executeMath;
+  case Handler::Permute:
+    return executePermute;
+  case Handler::CachePolicy:
+    return executeCachePolicy;
+  case Handler::Nanosleep:
+    return executeYield;
+  case Handler::Trap:
+    return executeTrap;
+  // Global memory is coherent here, and a grid's predecessors have ended before it starts.
+  case Handler::Fence:
+  case Handler::FenceMbarrierInit:
+  case Handler::TensormapFence:
+  case Handler::Prefetch:
+  case Handler::GridDependency:
+    return executeNothing;
+  }
+  return executeTrap;
+}
+
+/// A row with what a call needs of it.
+struct Row {
+  const Instruction *instruction;
+  HandlerFunction execute;
+  uint32_t numResults;
+  bool predicated;
+};
+
+const std::vector<Row> &rows() {
+  static const std::vector<Row> all = [] {
+    std::vector<Row> built;
+    for (const Instruction &instruction : ir::ptx::allInstructions()) {
+      built.push_back({&instruction, handlerFunction(instruction.handler), uint32_t(instruction.results.size()),
+                       instruction.predicated});
+    }
+    return built;
+  }();
+  return all;
+}
+
+// Calls after which a thread that waits for nobody gives way: a spin on a flag in memory ends.
+constexpr uint32_t sliceCalls = 1u << 14;
+
+/// What every call is charged and checked for.
+void enter(Thread &thread) {
+  const DeviceOptions &options = thread.cluster().options();
+  if (++thread.numCalls > options.maxInstructions) {
+    thread.report(FindingKind::Limit, 0, llvm::formatv("the thread executed {0} instructions", thread.numCalls - 1));
+    thread.cluster().abort(thread);
+  }
+  if (options.checks.target &&
+      !thread.call.instruction->runsOn(options.target.capability, options.target.archSpecific)) {
+    thread.report(FindingKind::Unsupported, 0,
+                  llvm::formatv("needs {0}: the device is sm_{1}{2}", thread.call.instruction->requirement(),
+                                options.target.capability, options.target.archSpecific ? "a" : ""));
+  }
+  if (++thread.callsInSlice >= sliceCalls) {
+    thread.callsInSlice = 0;
+    thread.cluster().yield(thread);
+  }
+}
+
+/// The results of an instruction whose predicate is false: what is tied to them, or bits that nobody should use.
+void skip(const Row &row, uint64_t *results, const uint64_t *operands) {
+  const int tied = row.instruction->tiedOperands;
+  for (uint32_t i = 0; i < row.numResults; ++i) {
+    results[i] = tied >= 0 ? operands[uint32_t(tied) + i] : ~uint64_t(0);
+  }
+}
+
+} // namespace
+
+} // namespace jitk::emulator
+
+using namespace jitk::emulator;
+
+void jitk_emulator_execute(Thread *thread, uint32_t row, uint64_t *results, const uint64_t *operands,
+                           const int64_t *immediates) {
+  static const Row *const table = rows().data();
+  const Row &entry = table[row];
+  if (entry.predicated && !(operands[0] & 1)) {
+    skip(entry, results, operands);
+    return;
+  }
+  thread->call = {entry.instruction, results, operands + (entry.predicated ? 1 : 0), immediates};
+  enter(*thread);
+  entry.execute(*thread);
+}

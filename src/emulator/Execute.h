@@ -1,0 +1,13 @@
+// The one function that compiled kernels call.
+
+#pragma once
+
+#include "src/emulator/Thread.h"
+
+#include <cstdint>
+
+/// Executes row `row` of the instruction table for a thread. One 64-bit word a register, zero-extended;
+/// `immediates[-1]` is the address of a string that says where the instruction stands in the source, or 0. Returns when
+/// the thread may go on, which for a synchronizing instruction is after others have run.
+extern "C" void jitk_emulator_execute(jitk::emulator::Thread *thread, uint32_t row, uint64_t *results,
+                                      const uint64_t *operands, const int64_t *immediates);

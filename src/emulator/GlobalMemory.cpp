@@ -1,0 +1,147 @@
+#include "src/emulator/GlobalMemory.h"
+
+#include "llvm/Support/FormatVariadic.h"
+
+#include <cstring>
+#include <sys/mman.h>
+
+namespace jitk::emulator {
+
+namespace {
+
+// The device's allocator promises 256 bytes. Addresses here are never aligned to more, so that a kernel that counts on
+// more is found.
+constexpr uint64_t allocationOffset = 256;
+
+void *reserve(uint64_t bytes, int protection) {
+  void *memory = mmap(nullptr, bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return memory == MAP_FAILED ? nullptr : memory;
+}
+
+} // namespace
+
+GlobalMemory::GlobalMemory(bool trackInitialisation)
+    : trackInitialisation_(trackInitialisation), blocks_(new std::atomic<Allocation *>[numBlocks]()) {
+  base_ = reinterpret_cast<uint64_t>(reserve(reservedBytes, PROT_NONE));
+  pages_ = static_cast<std::atomic<uint32_t> *>(
+      reserve((reservedBytes >> pageBits) * sizeof(std::atomic<uint32_t>), PROT_READ | PROT_WRITE));
+}
+
+GlobalMemory::~GlobalMemory() {
+  if (base_) {
+    munmap(reinterpret_cast<void *>(base_), reservedBytes);
+  }
+  if (pages_) {
+    munmap(static_cast<void *>(pages_), (reservedBytes >> pageBits) * sizeof(std::atomic<uint32_t>));
+  }
+  for (size_t block = 0; block < numBlocks; ++block) {
+    delete[] blocks_[block].load();
+  }
+}
+
+Result<uint64_t> GlobalMemory::allocate(size_t bytes) {
+  std::lock_guard lock(mutex_);
+  if (!base_ || !pages_) {
+    return Status(StatusCode::OutOfMemory, "no address range for the emulator's global memory");
+  }
+  // One page stays unmapped behind each allocation.
+  const uint64_t numPages = ((bytes + allocationOffset) >> pageBits) + 2;
+  uint64_t firstPage = nextPage_;
+  auto reusable = freeRanges_.end();
+  for (auto range = freeRanges_.begin(); range != freeRanges_.end(); ++range) {
+    if (range->second == numPages) {
+      reusable = range;
+      break;
+    }
+  }
+  if (reusable != freeRanges_.end()) {
+    firstPage = reusable->first;
+    freeRanges_.erase(reusable);
+  } else if (nextPage_ + numPages > (reservedBytes >> pageBits)) {
+    return Status(StatusCode::OutOfMemory, llvm::formatv("emulator memory exhausted: wanted {0} bytes", bytes));
+  } else {
+    nextPage_ += numPages;
+  }
+  if (numAllocations_ == blockSize * numBlocks) {
+    return Status(StatusCode::OutOfMemory, "too many allocations for one emulator device");
+  }
+
+  auto *memory = reinterpret_cast<uint8_t *>(base_ + (firstPage << pageBits));
+  const uint64_t mappedBytes = (numPages - 1) << pageBits;
+  if (mprotect(memory, mappedBytes, PROT_READ | PROT_WRITE) != 0) {
+    return Status(StatusCode::OutOfMemory, llvm::formatv("cannot map {0} bytes", bytes));
+  }
+  const uint32_t number = numAllocations_++;
+  if (!blocks_[number / blockSize].load(std::memory_order_relaxed)) {
+    blocks_[number / blockSize].store(new Allocation[blockSize], std::memory_order_release);
+  }
+  Allocation &allocation = blocks_[number / blockSize].load(std::memory_order_relaxed)[number % blockSize];
+  allocation.begin = reinterpret_cast<uint64_t>(memory) + allocationOffset;
+  allocation.end = allocation.begin + bytes;
+  if (trackInitialisation_) {
+    allocation.written = std::make_unique<uint8_t[]>(bytes);
+  }
+  std::memset(reinterpret_cast<void *>(allocation.begin), 0xff, bytes);
+  allocation.live.store(true, std::memory_order_release);
+  for (uint64_t page = 0; page < numPages; ++page) {
+    pages_[firstPage + page].store(number + 1, std::memory_order_release);
+  }
+  return allocation.begin;
+}
+
+Status GlobalMemory::free(uint64_t address) {
+  std::lock_guard lock(mutex_);
+  auto *allocation = const_cast<Allocation *>(find(address));
+  if (!allocation || allocation->begin != address || !allocation->live.load()) {
+    return invalidArgument(llvm::formatv("not the address of a live allocation: got {0:x}", address));
+  }
+  allocation->live.store(false);
+  allocation->written.reset();
+  const uint64_t firstPage = (address - base_) >> pageBits;
+  const uint64_t numPages = ((allocation->end - allocation->begin + allocationOffset) >> pageBits) + 2;
+  auto *memory = reinterpret_cast<void *>(base_ + (firstPage << pageBits));
+  madvise(memory, (numPages - 1) << pageBits, MADV_DONTNEED);
+  mprotect(memory, (numPages - 1) << pageBits, PROT_NONE);
+  freeRanges_.emplace_back(firstPage, numPages);
+  return okStatus();
+}
+
+const GlobalMemory::Allocation *GlobalMemory::find(uint64_t address) const {
+  if (!owns(address)) {
+    return nullptr;
+  }
+  const uint32_t number = pages_[(address - base_) >> pageBits].load(std::memory_order_acquire);
+  if (number == 0) {
+    return nullptr;
+  }
+  return &blocks_[(number - 1) / blockSize].load(std::memory_order_acquire)[(number - 1) % blockSize];
+}
+
+GlobalMemory::Fault GlobalMemory::check(uint64_t address, uint64_t bytes) const {
+  const Allocation *allocation = find(address);
+  if (!allocation) {
+    return Fault::OutOfBounds;
+  }
+  if (!allocation->live.load(std::memory_order_relaxed)) {
+    return Fault::Freed;
+  }
+  const bool inside = address >= allocation->begin && address <= allocation->end && bytes <= allocation->end - address;
+  return inside ? Fault::None : Fault::OutOfBounds;
+}
+
+bool GlobalMemory::initialised(uint64_t address, uint64_t bytes) const {
+  if (!trackInitialisation_) {
+    return true;
+  }
+  const Allocation *allocation = find(address);
+  return !std::memchr(allocation->written.get() + (address - allocation->begin), 0, bytes);
+}
+
+void GlobalMemory::markInitialised(uint64_t address, uint64_t bytes) {
+  if (trackInitialisation_) {
+    const Allocation *allocation = find(address);
+    std::memset(allocation->written.get() + (address - allocation->begin), 1, bytes);
+  }
+}
+
+} // namespace jitk::emulator

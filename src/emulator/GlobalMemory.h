@@ -1,0 +1,68 @@
+// The emulator's global memory: one reserved range of addresses, in which each allocation has pages of its own with
+// unmapped pages between, so that every access is checked against exactly one allocation without a lock.
+
+#pragma once
+
+#include "src/support/Status.h"
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace jitk::emulator {
+
+/// Thread-safe. Addresses are host addresses, so that a kernel's pointers are dereferenced as they are.
+class GlobalMemory {
+public:
+  /// What an access did not find.
+  enum class Fault : uint8_t { None, OutOfBounds, Freed };
+
+  explicit GlobalMemory(bool trackInitialisation);
+  ~GlobalMemory();
+  GlobalMemory(const GlobalMemory &) = delete;
+  GlobalMemory &operator=(const GlobalMemory &) = delete;
+
+  /// Memory filled with 0xff, aligned as the device's allocator does and no more: 256 bytes.
+  Result<uint64_t> allocate(size_t bytes);
+  Status free(uint64_t address);
+
+  /// Whether [address, address + bytes) lies in one live allocation.
+  Fault check(uint64_t address, uint64_t bytes) const;
+  /// Whether the address lies in the reserved range at all.
+  bool owns(uint64_t address) const { return address - base_ < reservedBytes; }
+  /// Whether all bytes were written since their allocation; true where that is not tracked. The range must be checked.
+  bool initialised(uint64_t address, uint64_t bytes) const;
+  void markInitialised(uint64_t address, uint64_t bytes);
+
+private:
+  static constexpr uint64_t reservedBytes = uint64_t(1) << 38;
+  static constexpr unsigned pageBits = 12;
+
+  struct Allocation {
+    uint64_t begin = 0;
+    uint64_t end = 0;
+    std::atomic<bool> live{false};
+    std::unique_ptr<uint8_t[]> written; // one flag a byte; null if untracked
+  };
+
+  const Allocation *find(uint64_t address) const;
+
+  bool trackInitialisation_;
+  uint64_t base_ = 0;
+  /// Number of the allocation that owns a page, plus one; a reserved table that costs memory only where it is used.
+  std::atomic<uint32_t> *pages_ = nullptr;
+
+  std::mutex mutex_; // of what follows
+  uint64_t nextPage_ = 1;
+  std::vector<std::pair<uint64_t, uint64_t>> freeRanges_; // first page, number of pages
+
+  // Readers index it without the lock: blocks never move.
+  static constexpr size_t blockSize = 4096;
+  static constexpr size_t numBlocks = 4096;
+  std::unique_ptr<std::atomic<Allocation *>[]> blocks_;
+  uint32_t numAllocations_ = 0;
+};
+
+} // namespace jitk::emulator

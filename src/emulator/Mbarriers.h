@@ -1,0 +1,19 @@
+// The state of mbarriers, which lives beside the shared memory that names them.
+
+#pragma once
+
+#include "src/emulator/Memory.h"
+#include "src/emulator/Thread.h"
+
+namespace jitk::emulator {
+
+/// The initialised mbarrier at a place; null after a finding if there is none.
+Mbarrier *findMbarrier(Thread &thread, const SharedPlace &place);
+
+/// Counts arrivals of the thread, after what it did so far. Completes the phase when it is the last.
+void arrive(Thread &thread, const SharedPlace &place, Mbarrier &mbarrier, uint32_t count);
+
+/// Takes bytes off the phase's transaction count. Completes the phase when nothing is missing.
+void completeTransaction(Thread &thread, const SharedPlace &place, Mbarrier &mbarrier, uint32_t bytes);
+
+} // namespace jitk::emulator

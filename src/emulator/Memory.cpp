@@ -1,0 +1,133 @@
+#include "src/emulator/Memory.h"
+
+#include "src/emulator/AccumulatorTag.h"
+
+#include "llvm/Support/FormatVariadic.h"
+
+namespace jitk::emulator {
+
+SharedPlace locateShared(Thread &thread, uint32_t address, uint32_t bytes, uint32_t alignment) {
+  Cta *cta = thread.cta;
+  uint32_t local = address;
+  if (address >> 24 != 0) {
+    const uint32_t rank = (address >> 24) - 1;
+    std::vector<Cta> &ctas = thread.cluster().ctas();
+    if (rank >= ctas.size()) {
+      thread.report(FindingKind::OutOfBounds, address, llvm::formatv("no cta of rank {0} in the cluster", rank));
+      return {};
+    }
+    cta = &ctas[rank];
+    local = address & 0xffffff;
+  }
+  if (!cta->shared.contains(local, bytes)) {
+    thread.report(FindingKind::OutOfBounds, address,
+                  llvm::formatv("{0} bytes outside the {1} bytes of shared memory from {2:x}", bytes,
+                                cta->shared.end() - sharedBase, sharedBase));
+    return {};
+  }
+  if (local % alignment != 0) {
+    thread.report(FindingKind::Misaligned, address, llvm::formatv("not a multiple of {0}", alignment));
+    return {};
+  }
+  return {cta, local};
+}
+
+void reportConflict(Thread &thread, const Origin &origin, const SharedConflict &conflict, bool write) {
+  const std::string other =
+      conflict.other == noActor ? std::string("an earlier copy") : thread.cluster().describeActor(conflict.other);
+  switch (conflict.kind) {
+  case SharedConflict::Kind::Uninitialised:
+    if (thread.cluster().options().checks.sharedInitialisation) {
+      thread.report(FindingKind::Uninitialised, origin, conflict.address, "nobody wrote the shared memory read");
+    }
+    return;
+  case SharedConflict::Kind::Pending:
+    thread.report(FindingKind::Pending, origin, conflict.address,
+                  write ? "writes shared memory that an asynchronous copy has yet to write"
+                        : "reads shared memory that an asynchronous copy has yet to write");
+    return;
+  case SharedConflict::Kind::Race:
+    thread.report(FindingKind::Race, origin, conflict.address,
+                  llvm::formatv("{0} after a {1} by {2} that no synchronization orders before it",
+                                write ? "write" : "read", conflict.otherWrote ? "write" : "read", other));
+    return;
+  case SharedConflict::Kind::InFlight:
+    thread.report(FindingKind::InFlightOverwrite, origin, conflict.address,
+                  llvm::formatv("writes shared memory that {0} still reads", other));
+    return;
+  case SharedConflict::Kind::MissingFence:
+    thread.report(FindingKind::MissingProxyFence, origin, conflict.address,
+                  llvm::formatv("accesses shared memory written by {0} without fence.proxy.async between", other));
+    return;
+  }
+}
+
+SharedPlace readShared(Thread &thread, uint32_t address, uint32_t bytes, uint32_t alignment) {
+  SharedPlace place = locateShared(thread, address, bytes, alignment);
+  if (place) {
+    const ThreadAccessor self(thread);
+    if (auto conflict = place.cta->shared.read(self.accessor, Proxy::Generic, place.address, bytes)) {
+      reportConflict(thread, thread.origin(), *conflict, /*write=*/false);
+    }
+  }
+  return place;
+}
+
+SharedPlace writeShared(Thread &thread, uint32_t address, uint32_t bytes, uint32_t alignment) {
+  SharedPlace place = locateShared(thread, address, bytes, alignment);
+  if (place) {
+    const ThreadAccessor self(thread);
+    if (auto conflict = place.cta->shared.write(self.accessor, Proxy::Generic, place.address, bytes)) {
+      reportConflict(thread, thread.origin(), *conflict, /*write=*/true);
+    }
+  }
+  return place;
+}
+
+/// Bounds and alignment of a global access; reports.
+static bool checkGlobal(Thread &thread, const Origin &origin, uint64_t address, uint64_t bytes, uint64_t alignment) {
+  switch (thread.cluster().launch().memory->check(address, bytes)) {
+  case GlobalMemory::Fault::None:
+    break;
+  case GlobalMemory::Fault::OutOfBounds:
+    thread.report(FindingKind::OutOfBounds, origin, address,
+                  llvm::formatv("{0} bytes outside every allocation", bytes));
+    return false;
+  case GlobalMemory::Fault::Freed:
+    thread.report(FindingKind::OutOfBounds, origin, address, llvm::formatv("{0} bytes of a freed allocation", bytes));
+    return false;
+  }
+  if (address % alignment != 0) {
+    thread.report(FindingKind::Misaligned, origin, address, llvm::formatv("not a multiple of {0}", alignment));
+    return false;
+  }
+  return true;
+}
+
+uint8_t *globalForRead(Thread &thread, const Origin &origin, uint64_t address, uint64_t bytes, uint64_t alignment) {
+  if (!checkGlobal(thread, origin, address, bytes, alignment)) {
+    return nullptr;
+  }
+  if (!thread.cluster().launch().memory->initialised(address, bytes)) {
+    thread.report(FindingKind::Uninitialised, origin, address, "nobody wrote the global memory read");
+  }
+  return reinterpret_cast<uint8_t *>(address);
+}
+
+uint8_t *globalForWrite(Thread &thread, const Origin &origin, uint64_t address, uint64_t bytes, uint64_t alignment) {
+  if (!checkGlobal(thread, origin, address, bytes, alignment)) {
+    return nullptr;
+  }
+  thread.cluster().launch().memory->markInitialised(address, bytes);
+  return reinterpret_cast<uint8_t *>(address);
+}
+
+bool checkPoison(Thread &thread, uint64_t value) {
+  if (!looksLikeTag(value) || !findTagged(*thread.warp->group, uint32_t(value))) {
+    return false;
+  }
+  thread.report(FindingKind::Poison, 0, "uses an accumulator of a wgmma that no wait has released");
+  return true;
+}
+
+} // namespace jitk::emulator

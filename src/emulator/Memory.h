@@ -1,0 +1,51 @@
+// Checked access to memory for handlers. Each function reports what is wrong through the thread and then gives null, or
+// goes on where the access is harmless to the emulator itself.
+
+#pragma once
+
+#include "src/emulator/Cluster.h"
+#include "src/emulator/Thread.h"
+
+#include <cstdint>
+
+namespace jitk::emulator {
+
+/// A shared address with the CTA whose memory it names.
+struct SharedPlace {
+  Cta *cta = nullptr;
+  uint32_t address = 0;
+
+  explicit operator bool() const { return cta != nullptr; }
+  uint8_t *data() const { return cta->shared.data(address); }
+};
+
+/// An address of another CTA of the cluster: its rank plus one above 24 bits of address.
+constexpr uint32_t remoteShared(uint32_t address, uint32_t rank) { return (address & 0xffffff) | (rank + 1) << 24; }
+
+/// Resolves a shared address and checks bounds and alignment.
+SharedPlace locateShared(Thread &thread, uint32_t address, uint32_t bytes, uint32_t alignment);
+
+/// Locates, checks and notes an access of the thread through the generic proxy. With `report` false, what the shadow
+/// says is not reported (atomics).
+SharedPlace readShared(Thread &thread, uint32_t address, uint32_t bytes, uint32_t alignment);
+SharedPlace writeShared(Thread &thread, uint32_t address, uint32_t bytes, uint32_t alignment);
+
+/// Reports a conflict that the shadow found.
+void reportConflict(Thread &thread, const Origin &origin, const SharedConflict &conflict, bool write);
+
+/// The thread as an accessor of shared memory; valid while it lives.
+struct ThreadAccessor {
+  explicit ThreadAccessor(const Thread &thread)
+      : clock(&thread.clock), accessor{std::span(&clock, 1), thread.clock.self, thread.clock.epoch} {}
+  const ThreadClock *clock;
+  Accessor accessor;
+};
+
+/// Checks a global access; null if it is refused.
+uint8_t *globalForRead(Thread &thread, const Origin &origin, uint64_t address, uint64_t bytes, uint64_t alignment);
+uint8_t *globalForWrite(Thread &thread, const Origin &origin, uint64_t address, uint64_t bytes, uint64_t alignment);
+
+/// Whether a 32-bit register stands for a result that an asynchronous instruction has yet to give; reports it.
+bool checkPoison(Thread &thread, uint64_t value);
+
+} // namespace jitk::emulator
