@@ -2,6 +2,8 @@
 
 #include "src/ir/ttng/Ttng.h"
 
+#include "src/ir/ttng/TokenSyntax.h"
+
 #include "mlir/IR/DialectImplementation.h"
 
 #include "llvm/ADT/TypeSwitch.h"
