@@ -1,0 +1,103 @@
+#include "src/ops/Description.h"
+
+#include "src/support/Assert.h"
+
+#include <charconv>
+
+namespace jitk {
+
+static Status malformed(std::string_view text) {
+  return invalidArgument("dimension must be a positive number, or *, *%16, *<=4096 or *%16<=4096: got '" +
+                         std::string(text) + "'");
+}
+
+/// Takes a positive number off the front of `text`.
+static bool takePositive(std::string_view &text, int64_t &value) {
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || value <= 0) {
+    return false;
+  }
+  text.remove_prefix(static_cast<size_t>(end - text.data()));
+  return true;
+}
+
+Result<Dimension> Dimension::parse(std::string_view text) {
+  Dimension dimension;
+  std::string_view rest = text;
+  if (!rest.starts_with('*')) {
+    if (!takePositive(rest, dimension.value) || !rest.empty()) {
+      return malformed(text);
+    }
+    return dimension;
+  }
+  rest.remove_prefix(1);
+  if (rest.starts_with('%')) {
+    rest.remove_prefix(1);
+    if (!takePositive(rest, dimension.divisor)) {
+      return malformed(text);
+    }
+  }
+  if (rest.starts_with("<=")) {
+    rest.remove_prefix(2);
+    if (!takePositive(rest, dimension.bound)) {
+      return malformed(text);
+    }
+  }
+  if (!rest.empty()) {
+    return malformed(text);
+  }
+  return dimension;
+}
+
+std::string Dimension::toString() const {
+  if (isStatic()) {
+    return std::to_string(value);
+  }
+  std::string text = "*";
+  if (divisor != 1) {
+    text += "%" + std::to_string(divisor);
+  }
+  if (bound != 0) {
+    text += "<=" + std::to_string(bound);
+  }
+  return text;
+}
+
+/// The attribute of that name and kind.
+template <typename T>
+static const T &attribute(const std::map<std::string, AttributeValue, std::less<>> &attributes, std::string_view name) {
+  auto found = attributes.find(name);
+  JITK_ASSERT(found != attributes.end() && std::holds_alternative<T>(found->second));
+  return *std::get_if<T>(&found->second);
+}
+
+const Dimension &Description::dimension(std::string_view name) const { return attribute<Dimension>(attributes_, name); }
+
+int64_t Description::integer(std::string_view name) const { return attribute<int64_t>(attributes_, name); }
+
+bool Description::flag(std::string_view name) const { return attribute<bool>(attributes_, name); }
+
+const std::string &Description::word(std::string_view name) const { return attribute<std::string>(attributes_, name); }
+
+static std::string valueText(const AttributeValue &value) {
+  if (const auto *dimension = std::get_if<Dimension>(&value)) {
+    return dimension->toString();
+  }
+  if (const auto *integer = std::get_if<int64_t>(&value)) {
+    return std::to_string(*integer);
+  }
+  if (const auto *flag = std::get_if<bool>(&value)) {
+    return *flag ? "true" : "false";
+  }
+  return std::get<std::string>(value);
+}
+
+std::string Description::toString() const {
+  std::string text = op_;
+  for (const auto &[name, value] : attributes_) {
+    text += " " + name + "=" + valueText(value);
+  }
+  return text;
+}
+
+} // namespace jitk

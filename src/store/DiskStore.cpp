@@ -1,0 +1,256 @@
+#include "src/store/DiskStore.h"
+
+#include "src/store/StoreFolder.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace jitk {
+
+static constexpr std::string_view kSuffix = ".jitk";
+static constexpr std::string_view kTemporaryPrefix = "tmp-";
+static constexpr char kQuarantine[] = "quarantine";
+static constexpr char kCategory[] = "store";
+
+// Far above any kernel, far below what reading by mistake would hurt.
+static constexpr uint64_t kMaximalEntryBytes = uint64_t{1} << 30;
+
+// A temporary file is written in milliseconds; one this old has lost its writer.
+static constexpr int64_t kAbandonedAfter = int64_t{3600} * 1'000'000'000;
+
+// Key locks use offsets with the top two bits clear, so that this one is nobody else's.
+static constexpr int64_t kEvictionLock = INT64_MAX - 1;
+static int64_t lockOffset(const Key &key) { return static_cast<int64_t>(key.hash() >> 2); }
+
+static std::string fileNameOf(const Key &key) { return key.name() + std::string(kSuffix); }
+
+static int64_t nanoseconds(const timespec &time) { return time.tv_sec * int64_t{1'000'000'000} + time.tv_nsec; }
+
+Result<std::unique_ptr<DiskStore>> DiskStore::open(const std::string &folder, uint64_t maximalBytes, Log &log) {
+  JITK_ASSIGN(File opened, openStoreFolder(folder));
+  return std::unique_ptr<DiskStore>(new DiskStore(folder, std::move(opened), maximalBytes, log));
+}
+
+// --- reading
+
+std::shared_ptr<const Entry> DiskStore::read(const std::string &fileName) {
+  File file = openAt(folder_, fileName.c_str(), O_RDONLY);
+  std::vector<uint8_t> bytes;
+  if (!file || !readAll(file, kMaximalEntryBytes, bytes)) {
+    if (errno != ENOENT && log_.enabled(LogLevel::Info, kCategory)) {
+      log_.info(kCategory, "cannot read " + fileName + ": " + describeErrno(errno));
+    }
+    return nullptr;
+  }
+  Result<Entry> entry = Entry::deserialize(bytes);
+  if (!entry.ok()) {
+    quarantine(fileName, file, entry.status());
+    return nullptr;
+  }
+  // Last use is the time of modification: access times are not kept on most mounts. On a read-only store it fails, and
+  // nothing is evicted there anyway.
+  const timespec now[2] = {{0, UTIME_OMIT}, {0, UTIME_NOW}};
+  (void)::futimens(file.descriptor(), now);
+  return std::make_shared<const Entry>(*std::move(entry));
+}
+
+std::shared_ptr<const Entry> DiskStore::find(const Key &key) {
+  std::shared_ptr<const Entry> entry = read(fileNameOf(key));
+  // The hash only names the file: another key under the same name is a miss.
+  return entry && entry->key == key ? entry : nullptr;
+}
+
+std::shared_ptr<const Entry> DiskStore::findAnyAssembler(const Key &key) {
+  std::vector<Listed> files = listFiles();
+  for (auto file = files.rbegin(); file != files.rend(); ++file) {
+    if (!file->name.starts_with(key.problemName())) {
+      continue;
+    }
+    if (std::shared_ptr<const Entry> entry = read(file->name)) {
+      KeyParts parts = entry->key.parts();
+      parts.assembler = key.parts().assembler;
+      if (parts == key.parts()) {
+        return entry;
+      }
+    }
+  }
+  return nullptr;
+}
+
+bool DiskStore::exists(const Key &key) const {
+  struct stat status;
+  return ::fstatat(folder_.descriptor(), fileNameOf(key).c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+void DiskStore::quarantine(const std::string &fileName, const File &file, const Status &why) {
+  // Another process may have put a good file in its place since.
+  struct stat opened, named;
+  bool same = ::fstat(file.descriptor(), &opened) == 0 &&
+              ::fstatat(folder_.descriptor(), fileName.c_str(), &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+              opened.st_ino == named.st_ino && opened.st_dev == named.st_dev;
+  if (!same) {
+    return;
+  }
+  (void)::mkdirat(folder_.descriptor(), kQuarantine, 0700);
+  std::string aside = std::string(kQuarantine) + "/" + fileName;
+  if (::renameat(folder_.descriptor(), fileName.c_str(), folder_.descriptor(), aside.c_str()) != 0) {
+    (void)::unlinkat(folder_.descriptor(), fileName.c_str(), 0);
+  }
+  log_.warning(kCategory, "entry is damaged and will be built again: " + path_ + "/" + fileName + ": " +
+                              std::string(why.message()));
+}
+
+// --- writing
+
+static std::string temporaryName() {
+  uint64_t random = 0;
+  if (::getrandom(&random, sizeof random, 0) != sizeof random) {
+    random = static_cast<uint64_t>(::getpid());
+  }
+  char name[32];
+  std::snprintf(name, sizeof name, "tmp-%016llx", static_cast<unsigned long long>(random));
+  return name;
+}
+
+bool DiskStore::writeAside(const std::string &temporary, std::span<const uint8_t> bytes) {
+  File file = openAt(folder_, temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL, 0600);
+  return file && writeAll(file, bytes) && file.close();
+}
+
+void DiskStore::cannotWrite(int error) {
+  if (error == EROFS || error == EACCES || error == EPERM || error == ENOENT) {
+    readOnly_ = true;
+  }
+  std::string message = "cannot write to " + path_ + ": " + describeErrno(error) + "; kernels stay in memory";
+  log_.write(warned_.exchange(true) ? LogLevel::Debug : LogLevel::Warning, kCategory, message);
+}
+
+void DiskStore::publish(const Entry &entry) {
+  if (readOnly_) {
+    return;
+  }
+  std::string temporary = temporaryName();
+  std::string name = fileNameOf(entry.key);
+  if (!writeAside(temporary, entry.serialize()) ||
+      ::renameat(folder_.descriptor(), temporary.c_str(), folder_.descriptor(), name.c_str()) != 0) {
+    int error = errno;
+    (void)::unlinkat(folder_.descriptor(), temporary.c_str(), 0);
+    cannotWrite(error);
+    return;
+  }
+  evict(maximalBytes_);
+}
+
+KeyLock DiskStore::lock(const Key &key, std::chrono::milliseconds patience) {
+  return KeyLock::acquire(folder_, lockOffset(key), std::chrono::steady_clock::now() + patience,
+                          [&] { return exists(key); });
+}
+
+// --- housekeeping
+
+static bool isEntryName(std::string_view name) {
+  return name.size() == 32 + 1 + 8 + kSuffix.size() && name[32] == '-' && name.ends_with(kSuffix);
+}
+
+std::vector<DiskStore::Listed> DiskStore::listFiles() {
+  std::vector<Listed> files;
+  // Not a duplicate of `folder_`, which would share its reading position between threads.
+  int descriptor = ::openat(folder_.descriptor(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  DIR *stream = descriptor < 0 ? nullptr : ::fdopendir(descriptor);
+  if (!stream) {
+    File closesIt(descriptor);
+    return files;
+  }
+  timespec clock;
+  ::clock_gettime(CLOCK_REALTIME, &clock);
+  while (const dirent *found = ::readdir(stream)) {
+    std::string name = found->d_name;
+    struct stat status;
+    if (::fstatat(descriptor, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(status.st_mode)) {
+      continue;
+    }
+    if (isEntryName(name)) {
+      files.push_back({std::move(name), static_cast<uint64_t>(status.st_size), nanoseconds(status.st_mtim)});
+    } else if (name.starts_with(kTemporaryPrefix) &&
+               nanoseconds(clock) - nanoseconds(status.st_mtim) > kAbandonedAfter) {
+      (void)::unlinkat(descriptor, name.c_str(), 0);
+    }
+  }
+  ::closedir(stream);
+  std::sort(files.begin(), files.end(), [](const Listed &a, const Listed &b) {
+    return a.lastUse != b.lastUse ? a.lastUse < b.lastUse : a.name < b.name;
+  });
+  return files;
+}
+
+void DiskStore::evict(uint64_t bytes) {
+  // One process at a time; the others' next publication does what this one leaves.
+  KeyLock lock = KeyLock::tryAcquire(folder_, kEvictionLock);
+  if (lock.outcome() == KeyLock::Outcome::TimedOut) {
+    return;
+  }
+  std::vector<Listed> files = listFiles();
+  uint64_t total = 0;
+  for (const Listed &file : files) {
+    total += file.bytes;
+  }
+  if (total > bytes) {
+    removeQuarantine();
+  }
+  for (const Listed &file : files) {
+    if (total <= bytes) {
+      return;
+    }
+    if (::unlinkat(folder_.descriptor(), file.name.c_str(), 0) == 0 || errno == ENOENT) {
+      total -= file.bytes;
+    }
+  }
+}
+
+void DiskStore::removeQuarantine() {
+  int descriptor = ::openat(folder_.descriptor(), kQuarantine, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  DIR *stream = descriptor < 0 ? nullptr : ::fdopendir(descriptor);
+  if (!stream) {
+    File closesIt(descriptor);
+    return;
+  }
+  while (const dirent *found = ::readdir(stream)) {
+    (void)::unlinkat(descriptor, found->d_name, 0); // "." and ".." are folders and stay
+  }
+  ::closedir(stream);
+}
+
+std::vector<DiskStore::Item> DiskStore::list(bool quarantineDamaged) {
+  std::vector<Item> items;
+  for (const Listed &listed : listFiles()) {
+    File file = openAt(folder_, listed.name.c_str(), O_RDONLY);
+    std::vector<uint8_t> bytes;
+    if (!file || !readAll(file, kMaximalEntryBytes, bytes)) {
+      continue; // evicted meanwhile
+    }
+    Result<Entry> entry = Entry::deserialize(bytes);
+    if (entry.ok() && fileNameOf(entry->key) != listed.name) {
+      entry = Status(StatusCode::DataLoss, "name differs from the key's: " + entry->key.name());
+    }
+    if (!entry.ok() && quarantineDamaged) {
+      quarantine(listed.name, file, entry.status());
+    }
+    std::string name = listed.name.substr(0, listed.name.size() - kSuffix.size());
+    items.push_back({std::move(name), listed.bytes, listed.lastUse / 1'000'000'000, std::move(entry)});
+  }
+  return items;
+}
+
+void DiskStore::collect(uint64_t bytes) {
+  removeQuarantine();
+  evict(bytes);
+}
+
+} // namespace jitk

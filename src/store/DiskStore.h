@@ -1,0 +1,88 @@
+// DiskStore: entries in files, shared by all processes of a user.
+//
+//   <folder>/                       0700, the user's own
+//     <problem>-<assembler>.jitk    one entry; the name is a hash of its key, the file holds the whole key
+//     lock                          never removed; see KeyLock
+//     tmp-<random>                  being written; reaped when an hour old
+//     quarantine/                   what was found damaged, for people to look at; the first to go
+//
+// An entry is written aside, then renamed: a reader sees all of it or nothing. It is not flushed to the medium: what a
+// power loss leaves of it fails its checksum and is built again. A bad disk is never a failure of the caller: what
+// cannot be read is a miss, what cannot be written stays in memory, and the log has a line.
+
+#pragma once
+
+#include "src/store/Entry.h"
+#include "src/store/KeyLock.h"
+#include "src/support/Log.h"
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace jitk {
+
+/// Thread-safe, and safe against other processes.
+class DiskStore {
+public:
+  /// One entry as `list` finds it.
+  struct Item {
+    std::string name;
+    uint64_t bytes = 0;
+    int64_t lastUse = 0; ///< seconds of the epoch
+    Result<Entry> entry; ///< or what is wrong with it
+  };
+
+  /// See `openStoreFolder` for the folders that are refused. `log` must outlive the store.
+  static Result<std::unique_ptr<DiskStore>> open(const std::string &folder, uint64_t maximalBytes, Log &log);
+
+  const std::string &folder() const { return path_; }
+
+  /// The entry of that key, or null. A damaged one is moved to the quarantine with one log line, and is a miss. Marks
+  /// the entry as used now.
+  std::shared_ptr<const Entry> find(const Key &key);
+  /// The most recently used entry whose key differs from `key` in nothing but the assembler, or null.
+  std::shared_ptr<const Entry> findAnyAssembler(const Key &key);
+
+  /// Writes an entry and then drops least recently used ones until the bound holds.
+  void publish(const Entry &entry);
+
+  /// Waits until this process may compile the kernel of `key`, until `key` has an entry, or until `patience` is over.
+  KeyLock lock(const Key &key, std::chrono::milliseconds patience);
+
+  /// Everything there, read and checked. With `quarantine`, what is damaged is moved there.
+  std::vector<Item> list(bool quarantine);
+  /// Drops least recently used entries until at most `bytes` are left, and all of the quarantine.
+  void collect(uint64_t bytes);
+
+private:
+  struct Listed {
+    std::string name;
+    uint64_t bytes;
+    int64_t lastUse; ///< nanoseconds of the epoch
+  };
+
+  DiskStore(std::string path, File folder, uint64_t maximalBytes, Log &log)
+      : path_(std::move(path)), folder_(std::move(folder)), maximalBytes_(maximalBytes), log_(log) {}
+
+  std::shared_ptr<const Entry> read(const std::string &fileName);
+  bool exists(const Key &key) const;
+  void quarantine(const std::string &fileName, const File &file, const Status &why);
+  void removeQuarantine();
+  /// Least recently used first. Removes abandoned temporary files on the way.
+  std::vector<Listed> listFiles();
+  void evict(uint64_t bytes);
+  bool writeAside(const std::string &temporary, std::span<const uint8_t> bytes);
+  void cannotWrite(int error);
+
+  const std::string path_;
+  const File folder_;
+  const uint64_t maximalBytes_;
+  Log &log_;
+  std::atomic<bool> readOnly_ = false; ///< the first write that can never work sets it
+  std::atomic<bool> warned_ = false;
+};
+
+} // namespace jitk

@@ -1,0 +1,59 @@
+#include "src/store/KeyLock.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <fcntl.h>
+#include <thread>
+
+namespace jitk {
+
+using Clock = std::chrono::steady_clock;
+
+static constexpr char kLockFile[] = "lock";
+
+// The waits between two attempts: the first is far shorter than the shortest compilation, the last far shorter than
+// what anybody notices after a long one.
+static constexpr std::chrono::milliseconds kFirstPause(1), kLongestPause(25);
+
+/// True if taken; else errno says why not.
+static bool lockByte(const File &file, int64_t offset) {
+  struct flock request = {};
+  request.l_type = F_WRLCK;
+  request.l_whence = SEEK_SET;
+  request.l_start = offset;
+  request.l_len = 1;
+  return ::fcntl(file.descriptor(), F_OFD_SETLK, &request) == 0;
+}
+
+KeyLock KeyLock::acquire(const File &folder, int64_t offset, Clock::time_point deadline,
+                         const std::function<bool()> &done) {
+  File file = openAt(folder, kLockFile, O_RDWR | O_CREAT, 0600);
+  if (!file) {
+    return {Outcome::Unavailable, File()};
+  }
+  auto pause = kFirstPause;
+  while (!lockByte(file, offset)) {
+    if (errno == EINTR) {
+      continue;
+    }
+    if (errno != EAGAIN && errno != EACCES) {
+      return {Outcome::Unavailable, File()};
+    }
+    if (done && done()) {
+      return {Outcome::NotNeeded, File()};
+    }
+    auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now());
+    if (left.count() <= 0) {
+      return {Outcome::TimedOut, File()};
+    }
+    std::this_thread::sleep_for(std::min(pause, left));
+    pause = std::min(2 * pause, kLongestPause);
+  }
+  return {Outcome::Held, std::move(file)};
+}
+
+KeyLock KeyLock::tryAcquire(const File &folder, int64_t offset) {
+  return acquire(folder, offset, Clock::now(), nullptr);
+}
+
+} // namespace jitk

@@ -1,0 +1,221 @@
+#include "src/store/DiskStore.h"
+
+#include "tests/support/LogLines.h"
+#include "tests/support/SampleEntry.h"
+#include "tests/support/TemporaryFolder.h"
+
+#include <doctest/doctest.h>
+#include <fcntl.h>
+#include <fstream>
+#include <sys/stat.h>
+#include <unistd.h>
+
+using namespace jitk;
+using namespace jitk::test;
+namespace fs = std::filesystem;
+
+TEST_SUITE_BEGIN("store/DiskStore");
+
+namespace {
+
+/// A store in a folder of its own.
+struct Fixture {
+  explicit Fixture(uint64_t maximalBytes = uint64_t{1} << 30) : log(lines.sink(), LogFilter{LogLevel::Warning, {}}) {
+    store = *DiskStore::open(folder.path("store"), maximalBytes, log);
+  }
+
+  std::string file(const Key &key) const { return folder.path("store/" + key.name() + ".jitk"); }
+
+  TemporaryFolder folder;
+  LogLines lines;
+  Log log;
+  std::unique_ptr<DiskStore> store;
+};
+
+std::vector<uint8_t> readFile(const std::string &path) {
+  std::ifstream stream(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+void writeFile(const std::string &path, std::span<const uint8_t> bytes) {
+  std::ofstream stream(path, std::ios::binary | std::ios::trunc);
+  stream.write(reinterpret_cast<const char *>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+}
+
+/// Sets the last use of an entry to so many seconds of the epoch.
+void setLastUse(const std::string &path, time_t seconds) {
+  timespec times[2] = {{seconds, 0}, {seconds, 0}};
+  REQUIRE(::utimensat(AT_FDCWD, path.c_str(), times, 0) == 0);
+}
+
+} // namespace
+
+TEST_CASE("what one process publishes another finds") {
+  Fixture fixture;
+  fixture.store->publish(sampleEntry(sampleKey()));
+  std::unique_ptr<DiskStore> other = *DiskStore::open(fixture.store->folder(), 1 << 20, fixture.log);
+  std::shared_ptr<const Entry> found = other->find(sampleKey());
+  REQUIRE(found);
+  CHECK(found->code == sampleEntry(sampleKey()).code);
+  CHECK_FALSE(other->find(sampleKey("other")));
+  CHECK(fixture.lines.lines().empty());
+}
+
+TEST_CASE("a kernel takes one file, which only its user may read") {
+  Fixture fixture;
+  fixture.store->publish(sampleEntry(sampleKey()));
+  struct stat status;
+  REQUIRE(::stat(fixture.file(sampleKey()).c_str(), &status) == 0);
+  CHECK((status.st_mode & 0777) == 0600);
+  REQUIRE(::stat(fixture.store->folder().c_str(), &status) == 0);
+  CHECK((status.st_mode & 0777) == 0700);
+  size_t files = 0;
+  for (const auto &entry : fs::directory_iterator(fixture.store->folder())) {
+    files += entry.path().filename() != "lock";
+  }
+  CHECK(files == 1);
+}
+
+TEST_CASE("damage at any byte is a miss, one log line, and healed by the next publication") {
+  Fixture fixture;
+  Entry entry = sampleEntry(sampleKey());
+  std::vector<uint8_t> good = entry.serialize();
+  std::string file = fixture.file(sampleKey());
+  size_t linesBefore = 0;
+  for (size_t at = 0; at < good.size(); ++at) {
+    for (bool truncate : {false, true}) {
+      CAPTURE(at);
+      CAPTURE(truncate);
+      std::vector<uint8_t> bad = good;
+      truncate ? bad.resize(at) : static_cast<void>(bad[at] ^= 0x40);
+      writeFile(file, bad);
+      REQUIRE_FALSE(fixture.store->find(sampleKey()));
+      REQUIRE_FALSE(fs::exists(file));
+      REQUIRE(fixture.lines.lines().size() == ++linesBefore);
+      fixture.store->publish(entry);
+      REQUIRE(fixture.store->find(sampleKey()));
+      REQUIRE(readFile(file) == good);
+    }
+  }
+  CHECK(fs::exists(fixture.folder.path("store/quarantine/" + sampleKey().name() + ".jitk")));
+}
+
+TEST_CASE("another key under the same name is a miss, and no damage") {
+  Fixture fixture;
+  writeFile(fixture.file(sampleKey()), sampleEntry(sampleKey("other")).serialize());
+  CHECK_FALSE(fixture.store->find(sampleKey()));
+  CHECK(fs::exists(fixture.file(sampleKey())));
+  CHECK(fixture.lines.lines().empty());
+}
+
+TEST_CASE("without a compiler the entry of any assembler serves, the last used first") {
+  Fixture fixture;
+  fixture.store->publish(sampleEntry(sampleKey("a", "ptxas 12.8")));
+  fixture.store->publish(sampleEntry(sampleKey("a", "ptxas 12.9")));
+  fixture.store->publish(sampleEntry(sampleKey("b", "ptxas 13.0")));
+  setLastUse(fixture.file(sampleKey("a", "ptxas 12.8")), 2000);
+  setLastUse(fixture.file(sampleKey("a", "ptxas 12.9")), 1000);
+  std::shared_ptr<const Entry> found = fixture.store->findAnyAssembler(sampleKey("a", ""));
+  REQUIRE(found);
+  CHECK(found->key.parts().assembler == "ptxas 12.8");
+  CHECK_FALSE(fixture.store->findAnyAssembler(sampleKey("c", "")));
+}
+
+TEST_CASE("the bound holds after each publication, least recently used first") {
+  uint64_t one = sampleEntry(sampleKey("a")).serialize().size();
+  Fixture fixture(3 * one);
+  for (const char *name : {"a", "b", "c"}) {
+    fixture.store->publish(sampleEntry(sampleKey(name)));
+    setLastUse(fixture.file(sampleKey(name)), 1000 + name[0]);
+  }
+  REQUIRE(fixture.store->find(sampleKey("a"))); // now the last used
+  fixture.store->publish(sampleEntry(sampleKey("d")));
+  CHECK(fixture.store->find(sampleKey("a")));
+  CHECK_FALSE(fixture.store->find(sampleKey("b")));
+  CHECK(fixture.store->find(sampleKey("c")));
+  CHECK(fixture.store->find(sampleKey("d")));
+}
+
+TEST_CASE("foreign files and abandoned temporary ones disturb nothing") {
+  Fixture fixture;
+  writeFile(fixture.store->folder() + "/README", {});
+  writeFile(fixture.store->folder() + "/tmp-0000000000000000", {});
+  setLastUse(fixture.store->folder() + "/tmp-0000000000000000", 1000);
+  writeFile(fixture.store->folder() + "/tmp-1111111111111111", {});
+  fs::create_directory(fixture.store->folder() + "/" + std::string(41, 'a') + ".jitk");
+  fixture.store->publish(sampleEntry(sampleKey()));
+  CHECK(fixture.store->find(sampleKey()));
+  CHECK(fs::exists(fixture.store->folder() + "/README"));
+  CHECK_FALSE(fs::exists(fixture.store->folder() + "/tmp-0000000000000000"));
+  CHECK(fs::exists(fixture.store->folder() + "/tmp-1111111111111111"));
+}
+
+TEST_CASE("a list tells good entries from damaged ones") {
+  Fixture fixture;
+  fixture.store->publish(sampleEntry(sampleKey("a")));
+  fixture.store->publish(sampleEntry(sampleKey("b")));
+  std::vector<uint8_t> bytes = readFile(fixture.file(sampleKey("b")));
+  bytes[50] ^= 1;
+  writeFile(fixture.file(sampleKey("b")), bytes);
+
+  std::vector<DiskStore::Item> items = fixture.store->list(/*quarantine=*/false);
+  REQUIRE(items.size() == 2);
+  size_t good = items[0].entry.ok() ? 0 : 1;
+  CHECK(items[good].entry->key == sampleKey("a"));
+  CHECK(items[1 - good].entry.status().message() == "checksum differs");
+  CHECK(fs::exists(fixture.file(sampleKey("b"))));
+
+  CHECK(fixture.store->list(/*quarantine=*/true).size() == 2);
+  CHECK_FALSE(fs::exists(fixture.file(sampleKey("b"))));
+  CHECK(fixture.store->list(/*quarantine=*/true).size() == 1);
+}
+
+TEST_CASE("collecting to nothing leaves nothing") {
+  Fixture fixture;
+  fixture.store->publish(sampleEntry(sampleKey("a")));
+  writeFile(fixture.file(sampleKey("b")), std::vector<uint8_t>{1});
+  REQUIRE_FALSE(fixture.store->find(sampleKey("b")));
+  fixture.store->collect(0);
+  CHECK(fixture.store->list(false).empty());
+  CHECK(fs::is_empty(fixture.store->folder() + "/quarantine"));
+}
+
+TEST_CASE("a folder that others control is refused") {
+  TemporaryFolder folder;
+  Log log;
+  auto codeOf = [&](const std::string &path) { return DiskStore::open(path, 1 << 20, log).status().code(); };
+
+  REQUIRE(::mkdir(folder.path("real").c_str(), 0700) == 0);
+  REQUIRE(::symlink(folder.path("real").c_str(), folder.path("link").c_str()) == 0);
+  CHECK(codeOf(folder.path("link")) == StatusCode::InvalidArgument);
+  CHECK(codeOf(folder.path("link/")) == StatusCode::InvalidArgument);
+
+  REQUIRE(::mkdir(folder.path("shared").c_str(), 0700) == 0);
+  REQUIRE(::chmod(folder.path("shared").c_str(), 0777) == 0);
+  CHECK(codeOf(folder.path("shared")) == StatusCode::InvalidArgument);
+
+  writeFile(folder.path("file"), {});
+  CHECK(codeOf(folder.path("file")) == StatusCode::Unavailable);
+  CHECK(codeOf(folder.path("file/below")) == StatusCode::Unavailable);
+  CHECK(codeOf("/proc/nowhere/below") == StatusCode::Unavailable);
+}
+
+TEST_CASE("missing parents are made, for the user alone") {
+  TemporaryFolder folder;
+  Log log;
+  REQUIRE(DiskStore::open(folder.path("a/b/c/"), 1 << 20, log).ok());
+  struct stat status;
+  REQUIRE(::stat(folder.path("a/b").c_str(), &status) == 0);
+  CHECK((status.st_mode & 0777) == 0700);
+}
+
+TEST_CASE("a lock is not needed once the entry is there") {
+  Fixture fixture;
+  KeyLock first = fixture.store->lock(sampleKey(), std::chrono::seconds(10));
+  REQUIRE(first.held());
+  fixture.store->publish(sampleEntry(sampleKey()));
+  KeyLock second = fixture.store->lock(sampleKey(), std::chrono::hours(1));
+  CHECK(second.outcome() == KeyLock::Outcome::NotNeeded);
+}
+
+TEST_SUITE_END();
