@@ -218,7 +218,7 @@ void LayoutAssignment::assign(Operation *op) {
   }
   if (isElementwise(op) || isa<tt::ScanOp>(op)) {
     for (OpOperand &operand : op->getOpOperands()) {
-      if (op->getNumResults()) {
+      if (op->getNumResults() && isTensor(op->getResult(0))) {
         want(operand, layoutOf(op->getResult(0)));
       }
     }
