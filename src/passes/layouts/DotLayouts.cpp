@@ -256,6 +256,21 @@ LogicalResult DotRewriter::run() {
   return success();
 }
 
+/// Erases the loads and views that fragments and buffers replaced.
+static void eraseUnusedReads(tt::FuncOp function) {
+  SmallVector<Operation *> reads;
+  function.walk([&](Operation *op) {
+    if (isa<ttg::LocalLoadOp, tt::TransOp, tt::FpToFpOp>(op)) {
+      reads.push_back(op);
+    }
+  });
+  for (Operation *op : llvm::reverse(reads)) {
+    if (op->use_empty()) {
+      op->erase();
+    }
+  }
+}
+
 LogicalResult chooseDotLayouts(tt::FuncOp function, const DotTarget &target) {
   SmallVector<tt::DotOp> dots;
   function.walk([&](tt::DotOp dot) {
@@ -268,6 +283,7 @@ LogicalResult chooseDotLayouts(tt::FuncOp function, const DotTarget &target) {
       return failure();
     }
   }
+  eraseUnusedReads(function);
   return success();
 }
 

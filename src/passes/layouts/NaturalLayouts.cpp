@@ -1,5 +1,6 @@
 #include "src/passes/layouts/NaturalLayouts.h"
 
+#include "src/ir/ttg/InferEncodings.h"
 #include "src/ir/ttg/Ttg.h"
 #include "src/ir/ttng/Ttng.h"
 
@@ -100,7 +101,35 @@ bool NaturalLayouts::visitLoop(Operation *op) {
   return changed;
 }
 
+/// The encoding that a change of shape gives to its result, so that no element moves; null if the op is none.
+static Attribute reshapedLayout(Operation *op, RankedTensorType source, Attribute layout) {
+  FailureOr<Attribute> result = Attribute();
+  if (auto transpose = dyn_cast<tt::TransOp>(op)) {
+    result = ttg::inferTransEncoding(source.getShape(), layout, transpose.getOrder());
+  } else if (auto reshape = dyn_cast<tt::ReshapeOp>(op)) {
+    result = ttg::inferReshapeEncoding(source.getShape(), layout, reshape.getType().getShape());
+  } else if (isa<tt::JoinOp>(op)) {
+    result = ttg::inferJoinEncoding(source.getShape(), layout);
+  } else if (isa<tt::SplitOp>(op)) {
+    result = ttg::inferSplitEncoding(source.getShape(), layout);
+  }
+  return succeeded(result) ? *result : Attribute();
+}
+
+bool NaturalLayouts::visitReshaped(Operation *op) {
+  Value source = op->getOperand(0);
+  auto type = cast<RankedTensorType>(source.getType());
+  bool changed = update(source, defaultLayout(type, numWarps_));
+  for (Value result : op->getResults()) {
+    changed |= update(result, reshapedLayout(op, type, of(source)));
+  }
+  return changed;
+}
+
 bool NaturalLayouts::visit(Operation *op) {
+  if (isa<tt::TransOp, tt::ReshapeOp, tt::JoinOp, tt::SplitOp>(op)) {
+    return visitReshaped(op);
+  }
   if (isa<scf::ForOp, scf::IfOp, scf::WhileOp>(op)) {
     return visitLoop(op);
   }

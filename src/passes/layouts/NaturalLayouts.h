@@ -29,6 +29,8 @@ private:
   bool update(mlir::Value value, mlir::Attribute layout);
   bool visit(mlir::Operation *op);
   bool visitLoop(mlir::Operation *op);
+  /// Changes of shape, whose source gets a layout if it has none.
+  bool visitReshaped(mlir::Operation *op);
   void anchorAccesses(ir::tt::FuncOp function, VectorLength vectorLength);
   /// Gives loop-carried tensors that nothing anchors the layout of an access that they lead to.
   bool anchorCarried(ir::tt::FuncOp function);
