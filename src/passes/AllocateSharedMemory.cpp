@@ -125,6 +125,10 @@ void FunctionAllocator::collect() {
       add(op, bytes, scratchAlignment(op));
     }
   });
+  if (function_->walk([](ttg::WarpSpecializeOp) { return WalkResult::interrupt(); }).wasInterrupted()) {
+    // Tells the warps of partitions what to run; they read it at any time.
+    buffers_.push_back({function_, kScratchAlignment, kScratchAlignment, 0, std::numeric_limits<unsigned>::max()});
+  }
   function_->walk([&](Operation *op) {
     for (Value operand : op->getOperands()) {
       for (Value root : views_.of(operand)) {

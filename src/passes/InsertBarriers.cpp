@@ -469,8 +469,11 @@ void BarrierInsertion::visitIf(scf::IfOp branch, State &state) {
 }
 
 void BarrierInsertion::visitSpecialize(ttg::WarpSpecializeOp specialize, State &state) {
-  // All warps meet where the regions begin and where they end. Within, memory barriers order one region's accesses
-  // against another's.
+  // All warps meet where the regions begin, after the captures are written, and where they end. Within, memory barriers
+  // order one region's accesses against another's.
+  if (std::optional<Place> captures = scratchOf(specialize)) {
+    require(specialize, Access{Access::Kind::Write, *captures}, state);
+  }
   state.meet();
   for (Region &region : specialize.getPartitionRegions()) {
     State own;

@@ -56,6 +56,19 @@ def AssignLayouts : Pass<"jitk-assign-layouts", "mlir::ModuleOp"> {
                            "jitk::ir::ttng::TtngDialect"];
 }
 
+def AllocateWarpGroups : Pass<"jitk-allocate-warp-groups", "mlir::ModuleOp"> {
+  let summary = "Give the partitions of warp specialization their warps and registers";
+  let description = [{
+    Sets `warpGroupStartIds` of each `ttg.warp_specialize`: the first warp of each partition, after those of the kernel.
+    Partitions of whole warpgroups begin at a warpgroup; the CTA's warps, in `ttg.total-num-warps`, fill whole ones.
+    Where partitions request registers, also `actualRegisters` (default region, then partitions) and `ttg.maxnreg`, what
+    every thread starts with: warpgroups get their largest request, the default region what is left. Attributes that
+    are there already stay.
+
+    Before --jitk-allocate-shared-memory, which places what the warps communicate through.
+  }];
+}
+
 def AllocateSharedMemory : Pass<"jitk-allocate-shared-memory", "mlir::ModuleOp"> {
   let summary = "Place buffers and scratch in shared memory";
   let description = [{

@@ -92,6 +92,15 @@ static int64_t convertBytes(ttg::ConvertLayoutOp op) {
   return moves ? elementBytes(source) * source.getNumElements() : 0;
 }
 
+/// Eight bytes for each register of each capture; a memory descriptor has two.
+static int64_t captureBytes(ttg::WarpSpecializeOp op) {
+  int64_t registers = 0;
+  for (Type type : op.getExplicitCaptures().getTypes()) {
+    registers += isa<ttg::MemDescType>(type) ? 2 : 1;
+  }
+  return 8 * registers;
+}
+
 int64_t scratchBytes(Operation *op) {
   if (auto reduce = dyn_cast<tt::ReduceOp>(op)) {
     return reduceBytes(reduce);
@@ -113,6 +122,9 @@ int64_t scratchBytes(Operation *op) {
   }
   if (isa<ttng::TensormapCreateOp>(op)) {
     return kTensorMapBytes;
+  }
+  if (auto specialize = dyn_cast<ttg::WarpSpecializeOp>(op)) {
+    return captureBytes(specialize);
   }
   return 0;
 }

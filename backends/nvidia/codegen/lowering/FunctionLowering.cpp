@@ -1,5 +1,6 @@
 #include "backends/nvidia/codegen/lowering/FunctionLowering.h"
 
+#include "backends/nvidia/codegen/lowering/WarpSpecialize.h"
 #include "src/ir/layout/EncodingLayouts.h"
 
 #include "llvm/ADT/PostOrderIterator.h"
@@ -67,10 +68,21 @@ LogicalResult FunctionLowering::run(tt::FuncOp source, const ModuleTarget &targe
 
 LogicalResult FunctionLowering::run() {
   createFunction();
+  source_.walk([&](ttg::WarpSpecializeOp op) { specializations_.push_back(op); });
   Block *body = appendBlock();
   builder_->setInsertionPointToEnd(root_.prologue);
-  LLVM::BrOp::create(*builder_, source_.getLoc(), ValueRange(), body);
-  return lowerRegion(source_.getBody(), body);
+  if (specializations_.empty()) {
+    LLVM::BrOp::create(*builder_, source_.getLoc(), ValueRange(), body);
+    return lowerRegion(source_.getBody(), body);
+  }
+  Block *workers = appendBlock();
+  Value warp = uniformWarp(builder_->instValue("sreg.tid.x"));
+  LLVM::CondBrOp::create(*builder_, source_.getLoc(), builder_->less(warp, target_.numWarps), body, workers);
+  if (failed(lowerRegion(source_.getBody(), body))) {
+    return failure();
+  }
+  builder_->setLoc(source_.getLoc());
+  return lowerWorkers(*this, specializations_, workers, warp);
 }
 
 void FunctionLowering::createFunction() {
@@ -225,15 +237,15 @@ Value FunctionLowering::warp() {
   if (!group_->warp) {
     Value id = thread();
     group_->warp = inPrologue([&] {
-      if (numWarps() == 1) {
-        return builder_->i32(0);
-      }
-      // All lanes hold the same number; the shuffle tells the assembler so.
-      Value warp = builder_->udiv(id, kWarpSize);
-      return builder_->instValue("shfl.sync.idx", {warp, builder_->i32(0)});
+      return numWarps() == 1 ? builder_->i32(0) : uniformWarp(id);
     });
   }
   return group_->warp;
+}
+
+Value FunctionLowering::uniformWarp(Value thread) {
+  // All lanes hold the same number; the shuffle tells the assembler so.
+  return builder_->instValue("shfl.sync.idx", {builder_->udiv(thread, kWarpSize), builder_->i32(0)});
 }
 
 Value FunctionLowering::block() {

@@ -122,6 +122,9 @@ public:
   llvm::LogicalResult lowerRegion(mlir::Region &region, mlir::Block *entry);
   /// The LLVM block of a TTGIR block; it takes the registers of the block's arguments.
   mlir::Block *blockOf(mlir::Block *block) const { return blocks_.lookup(block); }
+  /// Where control goes when the regions of `op` end.
+  mlir::Block *continuationOf(mlir::Operation *op) const { return continuations_.lookup(op); }
+  void setContinuation(mlir::Operation *op, mlir::Block *block) { continuations_[op] = block; }
   /// Starts a new LLVM block after the current one; the insertion point does not move.
   mlir::Block *appendBlock(mlir::TypeRange arguments = {});
   /// Emits `body` under a branch that is taken where `condition` holds.
@@ -133,12 +136,19 @@ public:
   mlir::Value globalScratch() const { return globalScratch_; }
   mlir::Value profileScratch() const { return profileScratch_; }
 
+  // Warp specialization.
+  /// The ttg.warp_specialize operations of the kernel; their numbers are their positions.
+  llvm::ArrayRef<ir::ttg::WarpSpecializeOp> specializations() const { return specializations_; }
+  /// Address of the number of the operation whose partitions run.
+  mlir::Value workNumberAddress() { return sharedAddress(source_); }
+
 private:
   FunctionLowering(ir::tt::FuncOp source, const ModuleTarget &target, passes::AxisInfoAnalysis &axes)
       : source_(source), target_(target), axes_(axes) {}
 
   llvm::LogicalResult run();
   void createFunction();
+  mlir::Value uniformWarp(mlir::Value thread);
   /// Emits at the end of the current group's prologue.
   mlir::Value inPrologue(llvm::function_ref<mlir::Value()> emit);
 
@@ -155,6 +165,8 @@ private:
   llvm::BumpPtrAllocator registerMemory_;
   llvm::DenseMap<mlir::Type, std::unique_ptr<TensorLayout>> layouts_;
   llvm::DenseMap<mlir::Block *, mlir::Block *> blocks_;
+  llvm::DenseMap<mlir::Operation *, mlir::Block *> continuations_;
+  llvm::SmallVector<ir::ttg::WarpSpecializeOp> specializations_;
 };
 
 /// The LLVM type of a TTGIR element or scalar type.

@@ -1,7 +1,7 @@
 // Calls and returns. A device function takes the registers of its arguments, both scratch pointers and the address of
 // its shared memory, and returns its registers as one value or a struct.
 
-#include "backends/nvidia/codegen/lowering/FunctionLowering.h"
+#include "backends/nvidia/codegen/lowering/WarpSpecialize.h"
 
 using namespace mlir;
 using namespace jitk::ir;
@@ -20,6 +20,9 @@ static LogicalResult lowerReturn(tt::ReturnOp op, FunctionLowering &f) {
       packed = LLVM::InsertValueOp::create(b, b.loc(), packed, value, index);
     }
     values = {packed};
+  }
+  if (!f.specializations().empty()) {
+    dismissWorkers(f);
   }
   LLVM::ReturnOp::create(b, b.loc(), values);
   return success();

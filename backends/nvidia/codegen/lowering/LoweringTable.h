@@ -46,20 +46,30 @@ private:
 
 // One function a file of this folder.
 void populateAssertLowerings(LoweringTable &table);
+void populateAsyncCopyLowerings(LoweringTable &table);
 void populateAtomicLowerings(LoweringTable &table);
 void populateBarrierLowerings(LoweringTable &table);
+void populateBufferViewLowerings(LoweringTable &table);
 void populateControlFlowLowerings(LoweringTable &table);
 void populateConvertLayoutLowerings(LoweringTable &table);
+void populateDotLowerings(LoweringTable &table);
 void populateElementwiseLowerings(LoweringTable &table);
+void populateFenceLowerings(LoweringTable &table);
 void populateFloatConversionLowerings(LoweringTable &table);
 void populateFunctionLowerings(LoweringTable &table);
 void populateGatherLowerings(LoweringTable &table);
 void populateInlineAsmLowerings(LoweringTable &table);
 void populateLoadStoreLowerings(LoweringTable &table);
 void populateMathLowerings(LoweringTable &table);
+void populateMbarrierLowerings(LoweringTable &table);
 void populateProgramLowerings(LoweringTable &table);
 void populateReduceLowerings(LoweringTable &table);
 void populateScanLowerings(LoweringTable &table);
+void populateSharedMemoryLowerings(LoweringTable &table);
+void populateTensorCopyLowerings(LoweringTable &table);
+void populateTensormapLowerings(LoweringTable &table);
 void populateViewLowerings(LoweringTable &table);
+void populateWarpGroupDotLowerings(LoweringTable &table);
+void populateWarpSpecializeLowerings(LoweringTable &table);
 
 } // namespace jitk::nvidia

@@ -1,0 +1,345 @@
+// ttg.warp_specialize: warps beyond those of the kernel wait in a loop for regions to run.
+//
+//     kernel's warps                              other warps
+//     --------------                              -----------
+//                                                 loop:
+//     captures and the region's number  -------->
+//     meet                                          meet
+//     default region                                run the partition of this warp, if any
+//     meet                                          meet, loop
+//     ...
+//     at the return: number = none, meet            meet, return
+//
+// All warps meet at named barrier 1; barrier 0 is the kernel's warps', each partition has one of the others. The number
+// lies in shared memory at the function's `allocation.offset`, the captures at the operation's.
+
+#include "backends/nvidia/codegen/lowering/WarpSpecialize.h"
+
+#include "backends/nvidia/codegen/lowering/Exchange.h"
+#include "backends/nvidia/codegen/lowering/Packing.h"
+
+using namespace mlir;
+using namespace jitk::ir;
+
+namespace jitk::nvidia {
+
+constexpr unsigned kWarpSize = 32, kGroupWarps = 4, kCaptureBytes = 8;
+constexpr int64_t kMeetingBarrier = 1;
+constexpr unsigned kFirstPartitionBarrier = 2;
+/// Pure operations that are repeated in a partition rather than passed through shared memory.
+constexpr unsigned kMostRepeated = 16;
+
+static void meet(LoweringBuilder &b) { b.inst("barrier.sync", {}, {kMeetingBarrier}); }
+
+/// Moves between what each thread starts with and what the region has.
+static void changeRegisters(LoweringBuilder &b, int32_t from, int32_t to) {
+  if (from != to) {
+    b.inst(to > from ? "setmaxnreg.inc" : "setmaxnreg.dec", {}, {to});
+  }
+}
+
+/// The registers of a thread at the start of the kernel; 0 if they never change.
+static int32_t initialRegisters(Operation *op) {
+  auto limit = op->getParentOfType<ModuleOp>()->getAttrOfType<IntegerAttr>("ttg.maxnreg");
+  return limit ? int32_t(limit.getInt()) : 0;
+}
+
+//===----------------------------------------------------------------------===//
+// Captures
+//===----------------------------------------------------------------------===//
+
+/// The operations that compute `value` from arguments of the kernel and constants, in order, added to `chain`; false if
+/// one of them may not be repeated.
+static bool collectRepeatable(Value value, llvm::SetVector<Operation *> &chain) {
+  Operation *op = value.getDefiningOp();
+  if (!op) {
+    auto argument = cast<BlockArgument>(value);
+    return argument.getOwner()->isEntryBlock() && isa<tt::FuncOp>(argument.getOwner()->getParentOp());
+  }
+  if (chain.contains(op)) {
+    return true;
+  }
+  auto alloc = dyn_cast<ttg::LocalAllocOp>(op);
+  bool address = alloc && !alloc.getSrc();
+  bool scalar = llvm::none_of(op->getResultTypes(), [](Type type) { return isa<RankedTensorType>(type); });
+  if ((!address && !isPure(op)) || !scalar || op->getNumRegions() || chain.size() >= kMostRepeated ||
+      !llvm::all_of(op->getOperands(), [&](Value operand) { return collectRepeatable(operand, chain); })) {
+    return false;
+  }
+  chain.insert(op);
+  return true;
+}
+
+/// Emits the operations of `chain` again and gives the registers of `value`; those known before stay in force.
+static FailureOr<SmallVector<Value>> repeat(FunctionLowering &f, ArrayRef<Operation *> chain, Value value) {
+  SmallVector<std::pair<Value, ArrayRef<Value>>> known;
+  for (Operation *op : chain) {
+    for (Value result : op->getResults()) {
+      known.emplace_back(result, f.registers(result));
+    }
+    if (failed(LoweringTable::get().lower(op, f))) {
+      return failure();
+    }
+  }
+  SmallVector<Value> repeated(f.registers(value));
+  for (auto [result, registers] : known) {
+    f.set(result, registers);
+  }
+  return repeated;
+}
+
+/// Byte offset of a capture's first register in the operation's shared memory.
+static int64_t captureOffset(FunctionLowering &f, ttg::WarpSpecializeOp op, unsigned capture) {
+  int64_t registers = 0;
+  for (Type type : op.getExplicitCaptures().take_front(capture).getTypes()) {
+    registers += f.numRegisters(type);
+  }
+  return registers * kCaptureBytes;
+}
+
+static void storeCaptures(FunctionLowering &f, ttg::WarpSpecializeOp op) {
+  LoweringBuilder &b = f.builder();
+  Value first = b.equal(f.thread(), 0);
+  for (auto [index, capture] : llvm::enumerate(op.getExplicitCaptures())) {
+    llvm::SetVector<Operation *> chain;
+    if (collectRepeatable(capture, chain)) {
+      continue;
+    }
+    Value address = b.add(f.sharedAddress(op), captureOffset(f, op, index));
+    for (auto [position, reg] : llvm::enumerate(f.registers(capture))) {
+      storeShared(b, b.add(address, int64_t(position) * kCaptureBytes), reg, first);
+    }
+  }
+}
+
+static LogicalResult loadCaptures(FunctionLowering &f, ttg::WarpSpecializeOp op, Region &partition) {
+  LoweringBuilder &b = f.builder();
+  for (auto [index, capture] : llvm::enumerate(op.getExplicitCaptures())) {
+    llvm::SetVector<Operation *> chain;
+    if (collectRepeatable(capture, chain)) {
+      FailureOr<SmallVector<Value>> repeated = repeat(f, chain.getArrayRef(), capture);
+      if (failed(repeated)) {
+        return failure();
+      }
+      f.set(partition.getArgument(index), *repeated);
+      continue;
+    }
+    Value address = b.add(f.sharedAddress(op), captureOffset(f, op, index));
+    SmallVector<Value> loaded;
+    for (auto [position, type] : llvm::enumerate(f.registerTypes(capture.getType()))) {
+      loaded.push_back(loadShared(b, b.add(address, int64_t(position) * kCaptureBytes), type, 1).front());
+    }
+    f.set(partition.getArgument(index), loaded);
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// The warps of partitions
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Emits what the warps run that are not the kernel's.
+class Workers {
+public:
+  Workers(FunctionLowering &lowering, ArrayRef<ttg::WarpSpecializeOp> specializations)
+      : f(lowering), b(lowering.builder()), ops(specializations) {}
+
+  /// Emits into `entry`, which the workers' warps enter with their number in the CTA.
+  LogicalResult run(Block *entry, Value warp);
+
+private:
+  LogicalResult runOperation(ttg::WarpSpecializeOp op, Block *dispatch, Value warp);
+  LogicalResult runPartition(ttg::WarpSpecializeOp op, unsigned partition, Block *prologue);
+  void branchBack();
+
+  FunctionLowering &f;
+  LoweringBuilder &b;
+  ArrayRef<ttg::WarpSpecializeOp> ops;
+  Block *loop = nullptr;
+};
+} // namespace
+
+LogicalResult Workers::run(Block *entry, Value warp) {
+  loop = entry;
+  Block *leave = f.appendBlock();
+  SmallVector<Block *> dispatches;
+  SmallVector<int32_t> numbers;
+  for (unsigned number = 0; number < ops.size(); ++number) {
+    dispatches.push_back(f.appendBlock());
+    numbers.push_back(number);
+  }
+  b.setInsertionPointToEnd(loop);
+  meet(b);
+  Value number = loadShared(b, f.workNumberAddress(), b.getI32Type(), 1).front();
+  LLVM::SwitchOp::create(b, b.loc(), number, leave, ValueRange(), numbers, dispatches,
+                         SmallVector<ValueRange>(dispatches.size()));
+  b.setInsertionPointToEnd(leave);
+  LLVM::ReturnOp::create(b, b.loc(), ValueRange());
+  for (auto [op, dispatch] : llvm::zip(ops, dispatches)) {
+    if (failed(runOperation(op, dispatch, warp))) {
+      return failure();
+    }
+  }
+  return success();
+}
+
+/// Meets the kernel's warps and waits for more.
+void Workers::branchBack() {
+  meet(b);
+  auto branch = LLVM::BrOp::create(b, b.loc(), ValueRange(), loop);
+  // What one partition computes must not be hoisted to where all of them pass.
+  auto licm = LLVM::LoopLICMAttr::get(b.getContext(), /*disable=*/b.getBoolAttr(true), /*versioningDisable=*/nullptr);
+  branch.setLoopAnnotationAttr(LLVM::LoopAnnotationAttr::get(
+      b.getContext(), /*disableNonforced=*/nullptr, /*vectorize=*/nullptr, /*interleave=*/nullptr, /*unroll=*/nullptr,
+      /*unrollAndJam=*/nullptr, licm, /*distribute=*/nullptr, /*pipeline=*/nullptr, /*peeled=*/nullptr,
+      /*unswitch=*/nullptr, /*mustProgress=*/nullptr, /*isVectorized=*/nullptr, /*startLoc=*/FusedLoc(),
+      /*endLoc=*/FusedLoc(), /*parallelAccesses=*/{}));
+}
+
+LogicalResult Workers::runOperation(ttg::WarpSpecializeOp op, Block *dispatch, Value warp) {
+  auto starts = op.getWarpGroupStartIds();
+  if (!starts) {
+    return op.emitOpError("has no warps: warp groups are allocated before the lowering");
+  }
+  auto registers = op.getActualRegisters();
+  int32_t initial = initialRegisters(op);
+  unsigned numWarps = f.target().numWarps, numGroups = (f.target().totalWarps - numWarps) / kGroupWarps;
+  b.setInsertionPointToEnd(dispatch);
+
+  // Registers change by warpgroup, and all warps of one must execute the same instruction.
+  SmallVector<int32_t> share(numGroups, initial);
+  if (registers) {
+    for (auto [partition, start] : llvm::enumerate(*starts)) {
+      unsigned size = op.getPartitionNumWarps()[partition];
+      for (unsigned warpOfPart = 0; warpOfPart < size; ++warpOfPart) {
+        share[(start + warpOfPart - numWarps) / kGroupWarps] = (*registers)[partition + 1];
+      }
+    }
+  }
+  auto forEachGroup = [&](llvm::function_ref<void(int32_t)> emit) {
+    for (unsigned group = 0; registers && group < numGroups; ++group) {
+      if (share[group] != initial) {
+        Value inside = b.equal(b.shiftRight(b.add(warp, -int64_t(numWarps)), llvm::Log2_32(kGroupWarps)), group);
+        f.ifThen(inside, [&] { emit(share[group]); });
+      }
+    }
+  };
+  forEachGroup([&](int32_t own) { changeRegisters(b, initial, own); });
+
+  // The warp's number tells its partition; where no partition has the warp, it idles.
+  Block *done = f.appendBlock();
+  SmallVector<Block *> prologues;
+  for (auto [partition, start] : llvm::enumerate(*starts)) {
+    Block *prologue = f.appendBlock(), *next = f.appendBlock();
+    prologues.push_back(prologue);
+    Value inside = b.less(b.add(warp, -int64_t(start)), op.getPartitionNumWarps()[partition]);
+    LLVM::CondBrOp::create(b, b.loc(), inside, prologue, next);
+    b.setInsertionPointToEnd(next);
+  }
+  LLVM::BrOp::create(b, b.loc(), ValueRange(), done);
+  for (auto [partition, prologue] : llvm::enumerate(prologues)) {
+    f.setContinuation(op.getPartitionOp(), done);
+    if (failed(runPartition(op, partition, prologue))) {
+      return failure();
+    }
+  }
+
+  b.setInsertionPointToEnd(done);
+  forEachGroup([&](int32_t own) { changeRegisters(b, own, initial); });
+  branchBack();
+  return success();
+}
+
+LogicalResult Workers::runPartition(ttg::WarpSpecializeOp op, unsigned partition, Block *prologue) {
+  WarpGroup group;
+  group.firstWarp = (*op.getWarpGroupStartIds())[partition];
+  group.numWarps = op.getPartitionNumWarps()[partition];
+  group.barrier = kFirstPartitionBarrier + partition;
+  group.prologue = prologue;
+  Region &region = op.getPartitionRegions()[partition];
+  Block *body = f.appendBlock();
+  b.setInsertionPointToEnd(prologue);
+  LLVM::BrOp::create(b, b.loc(), ValueRange(), body);
+  b.setInsertionPoint(prologue->getTerminator());
+  LogicalResult result = success();
+  f.withGroup(group, [&] {
+    result = loadCaptures(f, op, region);
+    if (succeeded(result)) {
+      result = f.lowerRegion(region, body);
+    }
+  });
+  return result;
+}
+
+LogicalResult lowerWorkers(FunctionLowering &f, ArrayRef<ttg::WarpSpecializeOp> ops, Block *entry, Value warp) {
+  return Workers(f, ops).run(entry, warp);
+}
+
+void dismissWorkers(FunctionLowering &f) {
+  LoweringBuilder &b = f.builder();
+  storeShared(b, f.workNumberAddress(), b.i32(-1), b.equal(f.thread(), 0));
+  meet(b);
+}
+
+//===----------------------------------------------------------------------===//
+// The kernel's warps
+//===----------------------------------------------------------------------===//
+
+static LogicalResult lowerWarpSpecialize(ttg::WarpSpecializeOp op, FunctionLowering &f) {
+  LoweringBuilder &b = f.builder();
+  if (!f.isKernel()) {
+    return op.emitOpError("is supported in kernels only");
+  }
+  storeCaptures(f, op);
+  storeShared(b, f.workNumberAddress(), b.i32(llvm::find(f.specializations(), op) - f.specializations().begin()), b.equal(f.thread(), 0));
+  meet(b);
+  auto registers = op.getActualRegisters();
+  int32_t initial = initialRegisters(op), own = registers ? registers->front() : initial;
+  changeRegisters(b, initial, own);
+
+  SmallVector<Type> types;
+  for (Type type : op.getResultTypes()) {
+    llvm::append_range(types, f.registerTypes(type));
+  }
+  Block *region = f.appendBlock(), *after = f.appendBlock(types);
+  f.setContinuation(op, after);
+  LLVM::BrOp::create(b, b.loc(), ValueRange(), region);
+  if (failed(f.lowerRegion(op.getDefaultRegion(), region))) {
+    return failure();
+  }
+
+  b.setInsertionPointToEnd(after);
+  changeRegisters(b, own, initial);
+  meet(b);
+  unsigned next = 0;
+  for (Value result : op.getResults()) {
+    unsigned count = f.numRegisters(result.getType());
+    f.set(result,
+          llvm::map_to_vector(after->getArguments().slice(next, count), [](BlockArgument a) { return Value(a); }));
+    next += count;
+  }
+  return success();
+}
+
+static LogicalResult lowerWarpYield(ttg::WarpYieldOp op, FunctionLowering &f) {
+  SmallVector<Value> values;
+  for (Value operand : op.getValues()) {
+    llvm::append_range(values, f.registers(operand));
+  }
+  LLVM::BrOp::create(f.builder(), op.getLoc(), values, f.continuationOf(op->getParentOp()));
+  return success();
+}
+
+static LogicalResult lowerWarpReturn(ttg::WarpReturnOp op, FunctionLowering &f) {
+  LLVM::BrOp::create(f.builder(), op.getLoc(), ValueRange(), f.continuationOf(op->getParentOp()));
+  return success();
+}
+
+void populateWarpSpecializeLowerings(LoweringTable &table) {
+  table.add(lowerWarpSpecialize);
+  table.add(lowerWarpYield);
+  table.add(lowerWarpReturn);
+}
+
+} // namespace jitk::nvidia
