@@ -236,9 +236,7 @@ Value FunctionLowering::lane() {
 Value FunctionLowering::warp() {
   if (!group_->warp) {
     Value id = thread();
-    group_->warp = inPrologue([&] {
-      return numWarps() == 1 ? builder_->i32(0) : uniformWarp(id);
-    });
+    group_->warp = inPrologue([&] { return numWarps() == 1 ? builder_->i32(0) : uniformWarp(id); });
   }
   return group_->warp;
 }

@@ -23,7 +23,7 @@ using namespace jitk::ir;
 
 namespace jitk::nvidia {
 
-constexpr unsigned kWarpSize = 32, kGroupWarps = 4, kCaptureBytes = 8;
+constexpr unsigned kGroupWarps = 4, kCaptureBytes = 8;
 constexpr int64_t kMeetingBarrier = 1;
 constexpr unsigned kFirstPartitionBarrier = 2;
 /// Pure operations that are repeated in a partition rather than passed through shared memory.
@@ -292,7 +292,8 @@ static LogicalResult lowerWarpSpecialize(ttg::WarpSpecializeOp op, FunctionLower
     return op.emitOpError("is supported in kernels only");
   }
   storeCaptures(f, op);
-  storeShared(b, f.workNumberAddress(), b.i32(llvm::find(f.specializations(), op) - f.specializations().begin()), b.equal(f.thread(), 0));
+  storeShared(b, f.workNumberAddress(), b.i32(llvm::find(f.specializations(), op) - f.specializations().begin()),
+              b.equal(f.thread(), 0));
   meet(b);
   auto registers = op.getActualRegisters();
   int32_t initial = initialRegisters(op), own = registers ? registers->front() : initial;
