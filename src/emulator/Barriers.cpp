@@ -11,17 +11,19 @@ Barrier &enterBarrier(Thread &thread) {
   const Call &call = thread.call;
   const auto id = uint64_t(call.immediates[0]);
   const auto all = uint32_t(thread.cta->threads.size());
-  const uint32_t wanted = call.instruction->numImmediates > 1 ? uint32_t(call.immediates[1]) : all;
-  if (id >= thread.cta->barriers.size() || wanted == 0 || wanted % 32 != 0 || wanted > (all + 31) / 32 * 32) {
+  const bool counted = call.instruction->numImmediates > 1;
+  // Warps arrive as a whole, the last one even if it is short.
+  const auto wanted = uint32_t(counted ? std::min<int64_t>(call.immediates[1], all) : all);
+  const bool wholeWarps = !counted || (call.immediates[1] > 0 && call.immediates[1] % 32 == 0);
+  if (id >= thread.cta->barriers.size() || !wholeWarps || (counted && call.immediates[1] > (all + 31) / 32 * 32)) {
     thread.report(FindingKind::Barrier, 0,
                   llvm::formatv("barrier {0} of {1} threads in a cta of {2}", id, wanted, all));
     thread.cluster().abort(thread);
   }
   Barrier &barrier = thread.cta->barriers[id];
   if (barrier.arrived == 0) {
-    // The last warp may be short.
-    barrier.wanted = std::min(wanted, all);
-  } else if (barrier.wanted != std::min(wanted, all)) {
+    barrier.wanted = wanted;
+  } else if (barrier.wanted != wanted) {
     thread.report(FindingKind::Barrier, 0,
                   llvm::formatv("barrier {0} of {1} threads, where others wait for {2}", id, wanted, barrier.wanted));
     thread.cluster().abort(thread);
