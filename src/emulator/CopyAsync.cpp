@@ -84,6 +84,8 @@ void executeCpAsyncArrive(Thread &thread) {
   if (!mbarrier) {
     return;
   }
+  const bool counted = thread.call.parameter(0);
+  mbarrier->pending += counted ? 0 : 1;
   if (thread.copies.empty()) {
     arrive(thread, place, *mbarrier, 1);
   } else {
