@@ -10,6 +10,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace jitk {
 
@@ -57,6 +58,9 @@ public:
   virtual Status free(uint64_t address) = 0;
   virtual Status copyToDevice(uint64_t destination, const void *source, size_t bytes) = 0;
   virtual Status copyToHost(void *destination, uint64_t source, size_t bytes) = 0;
+  virtual Status fill(uint64_t destination, uint8_t value, size_t bytes) {
+    return copyToDevice(destination, std::vector<uint8_t>(bytes, value).data(), bytes);
+  }
   /// Encodes a tensor map (128 bytes, 64-byte aligned) as cuTensorMapEncodeTiled does; strides in bytes, innermost
   /// dimension first, without the innermost stride.
   virtual Status encodeTensorMap(void *map, uint32_t elementType, uint64_t address, std::span<const uint64_t> sizes,

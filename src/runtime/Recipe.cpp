@@ -259,8 +259,11 @@ Status Recipe::validate() const {
       return wrong("alignment " + std::to_string(alignment));
     }
   }
-  if (dimensions.size() > kMaximalDimensions || tensorMaps.size() > kMaximalTensorMaps || steps.empty()) {
-    return wrong("too many dimensions or tensor maps, or no step");
+  if (dimensions.size() > kMaximalDimensions || tensorMaps.size() > kMaximalTensorMaps) {
+    return wrong("too many dimensions or tensor maps");
+  }
+  if (steps.empty() || steps.size() > kMaximalSteps) {
+    return wrong(std::to_string(steps.size()) + " steps");
   }
   for (const TensorMap &map : tensorMaps) {
     JITK_TRY(validateMap(map, *this));

@@ -1,0 +1,141 @@
+#include "backends/nvidia/driver/CudaDevice.h"
+
+#include "backends/nvidia/driver/CurrentContext.h"
+#include "src/support/Env.h"
+
+#include <algorithm>
+#include <charconv>
+#include <mutex>
+
+namespace jitk::nvidia {
+
+using namespace api;
+
+Result<std::shared_ptr<Device>> CudaDevice::open(std::shared_ptr<const Driver> driver, int ordinal) {
+  int count = 0;
+  JITK_TRY(driver->check((*driver)->deviceGetCount(&count), "cuDeviceGetCount"));
+  if (ordinal < 0 || ordinal >= count) {
+    return unavailable("CUDA device must be one of " + std::to_string(count) + ": got cuda:" + std::to_string(ordinal));
+  }
+  CUdevice device = 0;
+  JITK_TRY(driver->check((*driver)->deviceGet(&device, ordinal), "cuDeviceGet"));
+  int major = 0, minor = 0;
+  JITK_TRY(driver->check((*driver)->deviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device),
+                         "cuDeviceGetAttribute"));
+  JITK_TRY(driver->check((*driver)->deviceGetAttribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device),
+                         "cuDeviceGetAttribute"));
+  char name[256] = {};
+  JITK_TRY(driver->check((*driver)->deviceGetName(name, sizeof name - 1, device), "cuDeviceGetName"));
+
+  Target target;
+  target.kind = Target::Kind::Cuda;
+  target.capability = static_cast<uint32_t>(10 * major + minor);
+  // Code is made for the very device, so its architecture-specific instructions may be used.
+  target.archSpecific = target.capability >= 90;
+  JITK_ASSIGN(std::shared_ptr<const PrimaryContext> context, PrimaryContext::retain(std::move(driver), device));
+  return std::shared_ptr<Device>(new CudaDevice(std::move(context), target, name));
+}
+
+Result<std::shared_ptr<DeviceModule>> CudaDevice::load(std::span<const uint8_t> code) {
+  return CudaModule::load(context_, code);
+}
+
+Result<uint64_t> CudaDevice::allocate(size_t bytes) {
+  CurrentContext current(driver(), context_->handle());
+  JITK_TRY(current.status());
+  CUdeviceptr address = 0;
+  // The driver refuses zero bytes; the caller gets an address all the same.
+  JITK_TRY(driver().check(driver()->memAlloc(&address, std::max<size_t>(bytes, 1)), "cuMemAlloc"),
+           "while allocating " + std::to_string(bytes) + " bytes");
+  return uint64_t{address};
+}
+
+Status CudaDevice::free(uint64_t address) {
+  CurrentContext current(driver(), context_->handle());
+  JITK_TRY(current.status());
+  return driver().check(driver()->memFree(address), "cuMemFree");
+}
+
+Status CudaDevice::copyToDevice(uint64_t destination, const void *source, size_t bytes) {
+  if (bytes == 0) {
+    return okStatus();
+  }
+  CurrentContext current(driver(), context_->handle());
+  JITK_TRY(current.status());
+  return driver().check(driver()->memcpyHtoD(destination, source, bytes), "cuMemcpyHtoD");
+}
+
+Status CudaDevice::copyToHost(void *destination, uint64_t source, size_t bytes) {
+  if (bytes == 0) {
+    return okStatus();
+  }
+  CurrentContext current(driver(), context_->handle());
+  JITK_TRY(current.status());
+  return driver().check(driver()->memcpyDtoH(destination, source, bytes), "cuMemcpyDtoH");
+}
+
+Status CudaDevice::fill(uint64_t destination, uint8_t value, size_t bytes) {
+  if (bytes == 0) {
+    return okStatus();
+  }
+  CurrentContext current(driver(), context_->handle());
+  JITK_TRY(current.status());
+  return driver().check(driver()->memsetD8(destination, value, bytes), "cuMemsetD8");
+}
+
+Status CudaDevice::encodeTensorMap(void *map, uint32_t elementType, uint64_t address, std::span<const uint64_t> sizes,
+                                   std::span<const uint64_t> strides, std::span<const uint32_t> box, uint32_t swizzle) {
+  if (!driver()->tensorMapEncodeTiled) {
+    return unsupported("tensor maps need a driver of CUDA 12 or newer: got " + std::to_string(driver().version()));
+  }
+  // No interleaving; lines of 256 bytes are fetched into L2, since boxes are read whole; zeros outside.
+  enum { InterleaveNone = 0, PromotionL2Of256Bytes = 3, FillZero = 0 };
+  static constexpr uint32_t kElementStrides[] = {1, 1, 1, 1, 1};
+  CUresult result = driver()->tensorMapEncodeTiled(
+      map, static_cast<int>(elementType), static_cast<uint32_t>(sizes.size()), reinterpret_cast<void *>(address),
+      sizes.data(), strides.data(), box.data(), kElementStrides, InterleaveNone, static_cast<int>(swizzle),
+      PromotionL2Of256Bytes, FillZero);
+  return driver().check(result, "cuTensorMapEncodeTiled");
+}
+
+Status CudaDevice::synchronize() {
+  CurrentContext current(driver(), context_->handle());
+  JITK_TRY(current.status());
+  return driver().check(driver()->ctxSynchronize(), "cuCtxSynchronize");
+}
+
+// --- the backend's entries
+
+/// The driver of this process. Kept once it opened: cuInit is for good. A failure is tried again.
+static Result<std::shared_ptr<const Driver>> processDriver() {
+  static std::mutex mutex;
+  static std::shared_ptr<const Driver> driver; // guarded by mutex
+  std::lock_guard lock(mutex);
+  if (!driver) {
+    JITK_ASSIGN(driver, Driver::open(environment().driverLibrary.value_or("libcuda.so.1")));
+  }
+  return driver;
+}
+
+Result<std::shared_ptr<Device>> openDevice(std::string_view name) {
+  int ordinal = -1;
+  auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), ordinal);
+  if (error != std::errc() || end != name.data() + name.size() || ordinal < 0) {
+    return invalidArgument("CUDA device must be cuda:0, cuda:1, ...: got 'cuda:" + std::string(name) + "'");
+  }
+  JITK_ASSIGN(std::shared_ptr<const Driver> driver, processDriver());
+  return CudaDevice::open(std::move(driver), ordinal);
+}
+
+std::string describeDriver() {
+  Result<std::shared_ptr<const Driver>> driver = processDriver();
+  if (!driver.ok()) {
+    return driver.status().toString();
+  }
+  int count = 0;
+  Status counted = (*driver)->check((**driver)->deviceGetCount(&count), "cuDeviceGetCount");
+  return "driver " + std::to_string((*driver)->version()) + ", " +
+         (counted.ok() ? std::to_string(count) + " devices" : counted.toString());
+}
+
+} // namespace jitk::nvidia

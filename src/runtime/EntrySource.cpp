@@ -1,0 +1,124 @@
+#include "src/runtime/EntrySource.h"
+
+#include "src/runtime/Stopwatch.h"
+
+#include <algorithm>
+#include <cstdio>
+
+namespace jitk {
+
+Key EntrySource::makeKey(const Problem &problem, const Target &target, std::string assembler) const {
+  return Key({problem.text, target.toString(), compiler_.buildId(), /*options=*/"", std::move(assembler)});
+}
+
+Result<Key> EntrySource::keyOf(const Problem &problem, const Target &target) {
+  JITK_ASSIGN(std::string assembler, compiler_.assemblerIdentity(target));
+  return makeKey(problem, target, std::move(assembler));
+}
+
+Result<Obtained> EntrySource::obtain(const Problem &problem, const Target &target) {
+  Stopwatch watch;
+  Result<Key> key = keyOf(problem, target);
+  if (!key.ok()) {
+    return findWithoutCompiler(problem, target, std::move(key).takeStatus());
+  }
+  if (std::shared_ptr<const Entry> entry = memory_.find(*key)) {
+    return Obtained{std::move(entry), Tier::Memory, watch.milliseconds()};
+  }
+  bool joined = false;
+  std::string flight(key->bytes().begin(), key->bytes().end());
+  Result<Obtained> obtained = flights_.run(flight, joined, [&] { return findOrCompile(problem, target, *key); });
+  if (obtained.ok()) {
+    obtained->tier = joined ? Tier::Joined : obtained->tier;
+    obtained->milliseconds = watch.milliseconds();
+  }
+  return obtained;
+}
+
+Result<Obtained> EntrySource::findOrCompile(const Problem &problem, const Target &target, const Key &key) {
+  // Asked again: the flight before this one may have landed after the caller looked.
+  if (std::shared_ptr<const Entry> entry = memory_.find(key)) {
+    return Obtained{std::move(entry), Tier::Memory, 0};
+  }
+  std::shared_ptr<const Entry> entry = disk_ ? disk_->find(key) : nullptr;
+  if (entry) {
+    memory_.add(entry);
+    return Obtained{std::move(entry), Tier::Disk, 0};
+  }
+  KeyLock lock;
+  if (disk_) {
+    lock = disk_->lock(key, lockPatience_);
+    if (lock.outcome() == KeyLock::Outcome::TimedOut) {
+      log_.warning("store", "another process holds the lock for too long: compiling too: " + problem.text);
+    }
+    // Whoever held it may have published.
+    entry = disk_->find(key);
+  }
+  Tier tier = entry ? Tier::Disk : Tier::Compiled;
+  if (!entry) {
+    JITK_ASSIGN(entry, compileEntry(problem, target, key));
+    if (disk_) {
+      disk_->publish(*entry);
+    }
+  }
+  memory_.add(entry);
+  return Obtained{std::move(entry), tier, 0};
+}
+
+Result<Obtained> EntrySource::findWithoutCompiler(const Problem &problem, const Target &target, Status why) {
+  Stopwatch watch;
+  Key key = makeKey(problem, target, /*assembler=*/"");
+  std::shared_ptr<const Entry> entry = disk_ ? disk_->findAnyAssembler(key) : nullptr;
+  if (!entry) {
+    return std::move(why).withNote(disk_ ? "and the store has no kernel for " + problem.text
+                                         : "and there is no store to look for " + problem.text);
+  }
+  return Obtained{std::move(entry), Tier::Disk, watch.milliseconds()};
+}
+
+/// Refuses what must not be published: an empty or foreign file, a recipe that a launch cannot evaluate.
+static Status checkCompiled(const CompiledKernel &kernel) {
+  static constexpr uint8_t kElfMagic[] = {0x7f, 'E', 'L', 'F'};
+  if (kernel.code.size() < sizeof kElfMagic ||
+      !std::equal(std::begin(kElfMagic), std::end(kElfMagic), kernel.code.begin())) {
+    return internalError("compiled code must be an ELF file: got " + std::to_string(kernel.code.size()) +
+                         " bytes that are none");
+  }
+  return kernel.recipe.validate();
+}
+
+Result<CompiledKernel> EntrySource::compile(const Problem &problem, const Target &target,
+                                            const CompileOptions &options) {
+  JITK_ASSIGN(Compiler * compiler, compiler_.get());
+  JITK_ASSIGN(CompiledKernel compiled, compiler->compile(problem.description, target, options));
+  JITK_TRY(checkCompiled(compiled), "after compiling " + problem.text);
+  return compiled;
+}
+
+static std::string timesText(const StageTimes &times) {
+  char text[128];
+  std::snprintf(text, sizeof text, "build %.1f, lower %.1f, llvm %.1f, assemble %.1f ms", times.build, times.lower,
+                times.llvm, times.assemble);
+  return text;
+}
+
+Result<std::shared_ptr<const Entry>> EntrySource::compileEntry(const Problem &problem, const Target &target,
+                                                               const Key &key) {
+  JITK_ASSIGN(CompiledKernel compiled, compile(problem, target, compiler_.options()));
+  if (log_.enabled(LogLevel::Info, "compile")) {
+    log_.info("compile", problem.text + " for " + target.toString() + ": " + timesText(compiled.times));
+  }
+  EntryFacts facts{
+      .registers = compiled.statistics.registers,
+      .spillBytes = compiled.statistics.spillBytes,
+      .sharedBytes = compiled.statistics.sharedBytes,
+      .buildMs = compiled.times.build,
+      .lowerMs = compiled.times.lower,
+      .llvmMs = compiled.times.llvm,
+      .assembleMs = compiled.times.assemble,
+  };
+  return std::make_shared<const Entry>(
+      Entry{key, compiled.recipe.serialize(), facts, std::move(compiled.code), std::move(compiled.ptx)});
+}
+
+} // namespace jitk

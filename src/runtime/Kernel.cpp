@@ -1,0 +1,263 @@
+#include "src/runtime/Kernel.h"
+
+#include "src/runtime/Stopwatch.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace jitk {
+
+static constexpr size_t kTensorMapBytes = 128;
+
+/// What the driver copies from while a launch is enqueued; on the stack of `launch`.
+struct Kernel::Storage {
+  alignas(64) std::byte maps[kMaximalTensorMaps][kTensorMapBytes];
+  uint64_t values[kMaximalArguments];
+  void *arguments[kMaximalArguments];
+};
+
+// --- loading
+
+Result<std::shared_ptr<const Kernel>> Kernel::load(std::shared_ptr<Device> device,
+                                                   std::shared_ptr<const Problem> problem, Obtained obtained) {
+  Stopwatch watch;
+  const std::string &target = obtained.entry->key.parts().target;
+  if (std::string wanted = device->target().toString(); target != wanted) {
+    return invalidArgument("kernel must be compiled for the device's target " + wanted + ": got " + target)
+        .atStage("load");
+  }
+  Result<Recipe> recipe = Recipe::deserialize(obtained.entry->recipe);
+  if (!recipe.ok()) {
+    return std::move(recipe).takeStatus().atStage("load");
+  }
+  std::shared_ptr<Kernel> kernel(new Kernel);
+  kernel->device_ = std::move(device);
+  kernel->problem_ = std::move(problem);
+  kernel->obtained_ = std::move(obtained);
+  kernel->recipe_ = *std::move(recipe);
+  if (Status bound = kernel->bind(); !bound.ok()) {
+    return std::move(bound).atStage("load").withNote("while loading " + kernel->problem_->text);
+  }
+  kernel->loadMilliseconds_ = watch.milliseconds();
+  return std::shared_ptr<const Kernel>(std::move(kernel));
+}
+
+Status Kernel::bind() {
+  JITK_ASSIGN(module_, device_->load(entry().code));
+  for (const LaunchStep &step : recipe_.steps) {
+    BoundStep bound;
+    JITK_ASSIGN(bound.function, module_->function(step.symbol, step.sharedBytes));
+    bound.fixed.cluster = step.cluster;
+    bound.fixed.threads = step.threads;
+    bound.fixed.sharedBytes = step.sharedBytes;
+    bound.fixed.programmaticLaunch = step.programmaticLaunch;
+    for (const Argument &argument : step.arguments) {
+      bool constant = argument.expression.isConstant();
+      bound.arguments.push_back({argument.kind, argument.index, constant ? argument.expression.evaluate({}) : 0,
+                                 constant ? nullptr : &argument.expression});
+    }
+    steps_.push_back(std::move(bound));
+  }
+  bindLimits();
+  return okStatus();
+}
+
+void Kernel::bindLimits() {
+  const auto &attributes = problem_->description.attributes();
+  for (const std::string &name : recipe_.dimensions) {
+    Limits limits;
+    auto found = attributes.find(name);
+    const Dimension *dimension = found == attributes.end() ? nullptr : std::get_if<Dimension>(&found->second);
+    if (dimension) {
+      limits.divisor = dimension->divisor;
+      limits.bound = dimension->bound > 0 ? dimension->bound : INT64_MAX;
+    }
+    limits_.push_back(limits);
+  }
+}
+
+// --- checking; the messages are built apart, so that the usual path stays short
+
+[[gnu::cold, gnu::noinline]] static Status wrongCount(const char *what, size_t wanted, size_t found) {
+  return invalidArgument(std::string("number of ") + what + " must be " + std::to_string(wanted) + ": got " +
+                         std::to_string(found));
+}
+
+[[gnu::cold, gnu::noinline]] static Status wrongSize(const std::string &name, const std::string &wanted,
+                                                     int64_t found) {
+  return invalidArgument("dimension " + name + " must be " + wanted + ": got " + std::to_string(found));
+}
+
+[[gnu::cold, gnu::noinline]] static Status wrongAddress(const std::string &name, uint64_t alignment, uint64_t found) {
+  static constexpr char kDigits[] = "0123456789abcdef";
+  std::string hex;
+  for (int shift = 60; shift >= 0; shift -= 4) {
+    hex += kDigits[(found >> shift) & 15];
+  }
+  hex.erase(0, std::min(hex.find_first_not_of('0'), size_t{15}));
+  std::string wanted =
+      found == 0 ? " must not be null: got 0x" : " must be aligned to " + std::to_string(alignment) + " bytes: got 0x";
+  return invalidArgument("address of " + name + wanted + hex);
+}
+
+Status Kernel::checkDimensions(std::span<const int64_t> dimensions) const {
+  if (dimensions.size() != limits_.size()) {
+    return wrongCount("dimensions", limits_.size(), dimensions.size());
+  }
+  for (size_t i = 0; i < dimensions.size(); ++i) {
+    const Limits &limits = limits_[i];
+    if (dimensions[i] < 0) {
+      return wrongSize(recipe_.dimensions[i], "zero or more", dimensions[i]);
+    }
+    if (dimensions[i] > limits.bound) {
+      return wrongSize(recipe_.dimensions[i], "at most " + std::to_string(limits.bound), dimensions[i]);
+    }
+    if (limits.divisor != 1 && dimensions[i] % limits.divisor != 0) {
+      return wrongSize(recipe_.dimensions[i], "a multiple of " + std::to_string(limits.divisor), dimensions[i]);
+    }
+  }
+  return okStatus();
+}
+
+Status Kernel::checkTensors(std::span<const uint64_t> tensors) const {
+  if (tensors.size() != recipe_.tensors.size()) {
+    return wrongCount("tensors", recipe_.tensors.size(), tensors.size());
+  }
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    if (tensors[i] == 0 || (tensors[i] & (recipe_.alignments[i] - 1)) != 0) {
+      return wrongAddress("tensor " + recipe_.tensors[i], recipe_.alignments[i], tensors[i]);
+    }
+  }
+  return okStatus();
+}
+
+Status Kernel::checkRest(const LaunchRequest &request) const {
+  if (request.scalars.size() != recipe_.scalars.size()) {
+    return wrongCount("scalars", recipe_.scalars.size(), request.scalars.size());
+  }
+  int64_t needed = recipe_.workspaceBytes.evaluate(request.dimensions);
+  if (needed <= 0) {
+    return okStatus();
+  }
+  if (request.workspaceBytes < static_cast<uint64_t>(needed)) {
+    return invalidArgument("workspace must have at least " + std::to_string(needed) + " bytes: got " +
+                           std::to_string(request.workspaceBytes));
+  }
+  if (request.workspace == 0 || request.workspace % kWorkspaceAlignment != 0) {
+    return wrongAddress("the workspace", kWorkspaceAlignment, request.workspace);
+  }
+  return okStatus();
+}
+
+Result<uint64_t> Kernel::workspaceBytes(std::span<const int64_t> dimensions) const {
+  JITK_TRY(checkDimensions(dimensions));
+  return static_cast<uint64_t>(std::max<int64_t>(0, recipe_.workspaceBytes.evaluate(dimensions)));
+}
+
+// --- launching
+
+static bool isEmpty(const std::array<uint32_t, 3> &grid) { return grid[0] == 0 || grid[1] == 0 || grid[2] == 0; }
+
+Status Kernel::evaluateGrid(const LaunchStep &step, std::span<const int64_t> dimensions, Grid &grid) const {
+  // What the hardware takes: 31 bits along x, 16 along y and z.
+  static constexpr int64_t kLimits[] = {INT32_MAX, UINT16_MAX, UINT16_MAX};
+  for (size_t axis = 0; axis < 3; ++axis) {
+    int64_t extent = step.grid[axis].evaluate(dimensions);
+    if (extent < 0 || extent > kLimits[axis]) {
+      return invalidArgument("the dimensions are too large for a grid: axis " + std::to_string(axis) + " of " +
+                             step.symbol + " must be at most " + std::to_string(kLimits[axis]) + ": got " +
+                             std::to_string(extent));
+    }
+    grid[axis] = static_cast<uint32_t>(extent);
+  }
+  return okStatus();
+}
+
+Status Kernel::encodeTensorMaps(const LaunchRequest &request, Storage &storage) const {
+  for (size_t i = 0; i < recipe_.tensorMaps.size(); ++i) {
+    const TensorMap &map = recipe_.tensorMaps[i];
+    uint64_t sizes[kMaximalTensorMapRank], strides[kMaximalTensorMapRank];
+    for (size_t axis = 0; axis < map.sizes.size(); ++axis) {
+      sizes[axis] = static_cast<uint64_t>(map.sizes[axis].evaluate(request.dimensions));
+    }
+    for (size_t axis = 0; axis < map.strides.size(); ++axis) {
+      strides[axis] = static_cast<uint64_t>(map.strides[axis].evaluate(request.dimensions));
+    }
+    JITK_TRY(device_->encodeTensorMap(storage.maps[i], map.elementType, request.tensors[map.tensor],
+                                      {sizes, map.sizes.size()}, {strides, map.strides.size()}, map.box, map.swizzle),
+             "while encoding the tensor map of " + recipe_.tensors[map.tensor]);
+  }
+  return okStatus();
+}
+
+Status Kernel::packArguments(const BoundStep &step, const LaunchRequest &request, Storage &storage) const {
+  for (size_t i = 0; i < step.arguments.size(); ++i) {
+    const BoundArgument &argument = step.arguments[i];
+    int64_t number = argument.dynamic ? argument.dynamic->evaluate(request.dimensions) : argument.constant;
+    uint64_t &value = storage.values[i];
+    storage.arguments[i] = &value;
+    switch (argument.kind) {
+    case Argument::Kind::Tensor:
+      value = request.tensors[argument.index];
+      break;
+    case Argument::Kind::Integer32:
+      if (number != static_cast<int32_t>(number)) {
+        return invalidArgument("the dimensions are too large: a 32-bit argument of " + problem_->description.op() +
+                               " became " + std::to_string(number));
+      }
+      value = static_cast<uint32_t>(number); // the low half, as the device reads it
+      break;
+    case Argument::Kind::Integer64:
+      value = static_cast<uint64_t>(number);
+      break;
+    case Argument::Kind::Float32:
+      value = std::bit_cast<uint32_t>(request.scalars[argument.index]);
+      break;
+    case Argument::Kind::Workspace:
+      value = request.workspace + static_cast<uint64_t>(number);
+      break;
+    case Argument::Kind::TensorMap:
+      storage.arguments[i] = storage.maps[argument.index];
+      break;
+    case Argument::Kind::Null:
+      value = 0;
+      break;
+    }
+  }
+  return okStatus();
+}
+
+Status Kernel::launch(const LaunchRequest &request) const {
+  JITK_TRY(checkDimensions(request.dimensions));
+  Grid grids[kMaximalSteps];
+  bool empty = true;
+  for (size_t i = 0; i < steps_.size(); ++i) {
+    JITK_TRY(evaluateGrid(recipe_.steps[i], request.dimensions, grids[i]));
+    empty = empty && isEmpty(grids[i]);
+  }
+  if (empty) {
+    return okStatus();
+  }
+  JITK_TRY(checkTensors(request.tensors));
+  JITK_TRY(checkRest(request));
+
+  Storage storage;
+  JITK_TRY(encodeTensorMaps(request, storage));
+  // All steps or none: what can fail of a later one fails before the first is enqueued.
+  for (size_t i = 1; i < steps_.size(); ++i) {
+    JITK_TRY(packArguments(steps_[i], request, storage));
+  }
+  for (size_t i = 0; i < steps_.size(); ++i) {
+    if (isEmpty(grids[i])) {
+      continue;
+    }
+    JITK_TRY(packArguments(steps_[i], request, storage));
+    LaunchParameters parameters = steps_[i].fixed;
+    parameters.grid = grids[i];
+    parameters.arguments = storage.arguments;
+    JITK_TRY(steps_[i].function->launch(parameters, request.stream), "while launching " + recipe_.steps[i].symbol);
+  }
+  return okStatus();
+}
+
+} // namespace jitk

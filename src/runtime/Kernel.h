@@ -1,0 +1,91 @@
+// Kernel: a loaded kernel, bound so far ahead that a launch only fills in addresses and sizes.
+
+#pragma once
+
+#include "src/runtime/Device.h"
+#include "src/runtime/EntrySource.h"
+#include "src/runtime/Problem.h"
+#include "src/runtime/Recipe.h"
+#include "src/support/Status.h"
+
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace jitk {
+
+/// What one launch gives; looked at only while `Kernel::launch` runs.
+struct LaunchRequest {
+  std::span<const uint64_t> tensors; ///< device addresses
+  std::span<const int64_t> dimensions;
+  std::span<const float> scalars;
+  uint64_t workspace = 0;
+  uint64_t workspaceBytes = 0;
+  StreamHandle stream = nullptr;
+};
+
+/// Address alignment of a workspace.
+inline constexpr uint64_t kWorkspaceAlignment = 256;
+
+/// Immutable; all functions are thread-safe. Keeps its device and its code.
+class Kernel {
+public:
+  /// Loads the code on the device and finds its functions. `problem` gives the launch its bounds. Fails with
+  /// InvalidArgument if the code is for another target, DataLoss if its recipe cannot be read.
+  static Result<std::shared_ptr<const Kernel>> load(std::shared_ptr<Device> device,
+                                                    std::shared_ptr<const Problem> problem, Obtained obtained);
+
+  /// Enqueues all steps. Neither locks nor allocates; does nothing for an empty problem. Fails with InvalidArgument,
+  /// naming the argument, before anything is enqueued.
+  Status launch(const LaunchRequest &request) const;
+  Result<uint64_t> workspaceBytes(std::span<const int64_t> dimensions) const;
+
+  const std::shared_ptr<Device> &device() const { return device_; }
+  const Problem &problem() const { return *problem_; }
+  const Entry &entry() const { return *obtained_.entry; }
+  /// How it was got, without the loading.
+  const Obtained &obtained() const { return obtained_; }
+  double loadMilliseconds() const { return loadMilliseconds_; }
+  const Recipe &recipe() const { return recipe_; }
+
+private:
+  /// What a size at launch must obey.
+  struct Limits {
+    int64_t divisor = 1;
+    int64_t bound = INT64_MAX;
+  };
+  struct BoundArgument {
+    Argument::Kind kind;
+    uint32_t index;
+    int64_t constant;          ///< value if `dynamic` is null
+    const Expression *dynamic; ///< in `recipe_`
+  };
+  struct BoundStep {
+    DeviceFunction *function; ///< owned by `module_`
+    LaunchParameters fixed;   ///< all but the grid and the arguments
+    std::vector<BoundArgument> arguments;
+  };
+  using Grid = std::array<uint32_t, 3>;
+  struct Storage;
+
+  Kernel() = default;
+  Status bind();
+  void bindLimits();
+  Status checkDimensions(std::span<const int64_t> dimensions) const;
+  Status checkTensors(std::span<const uint64_t> tensors) const;
+  Status checkRest(const LaunchRequest &request) const;
+  Status evaluateGrid(const LaunchStep &step, std::span<const int64_t> dimensions, Grid &grid) const;
+  Status encodeTensorMaps(const LaunchRequest &request, Storage &storage) const;
+  Status packArguments(const BoundStep &step, const LaunchRequest &request, Storage &storage) const;
+
+  std::shared_ptr<Device> device_;
+  std::shared_ptr<const Problem> problem_;
+  Obtained obtained_;
+  double loadMilliseconds_ = 0;
+  Recipe recipe_;
+  std::shared_ptr<DeviceModule> module_;
+  std::vector<Limits> limits_; ///< one a dimension
+  std::vector<BoundStep> steps_;
+};
+
+} // namespace jitk

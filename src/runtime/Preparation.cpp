@@ -1,0 +1,123 @@
+#include "src/runtime/Preparation.h"
+
+#include "src/runtime/Stopwatch.h"
+
+#include <exception>
+#include <new>
+
+namespace jitk {
+
+void Preparation::start() {
+  for (size_t i = 0; i < problems_.size(); ++i) {
+    runtime_.workers().submit([self = shared_from_this()] { self->prepareNext(); });
+  }
+}
+
+void Preparation::prepareNext() {
+  const std::shared_ptr<const Problem> &problem = problems_[next_.fetch_add(1, std::memory_order_relaxed)];
+  Outcome outcome;
+  // The entry of a worker's task: std and oneTBB may throw, nothing of ours does.
+  try {
+    outcome = prepare(problem);
+  } catch (const std::bad_alloc &) {
+    outcome.status = Status(StatusCode::OutOfMemory, "out of host memory while preparing " + problem->text);
+  } catch (const std::exception &exception) {
+    outcome.status = internalError(std::string("exception while preparing ") + problem->text + ": " + exception.what());
+  } catch (...) {
+    outcome.status = internalError("exception while preparing " + problem->text);
+  }
+  finish(*problem, std::move(outcome));
+}
+
+Status Preparation::mayBegin() const {
+  if (cancelled_.load(std::memory_order_relaxed)) {
+    return {StatusCode::Cancelled, "preparation was cancelled"};
+  }
+  if (options_.deadline && std::chrono::steady_clock::now() >= *options_.deadline) {
+    return {StatusCode::DeadlineExceeded, "deadline of the preparation passed before this kernel was begun"};
+  }
+  return okStatus();
+}
+
+Preparation::Outcome Preparation::prepare(const std::shared_ptr<const Problem> &problem) {
+  if (Status status = mayBegin(); !status.ok()) {
+    return {.status = std::move(status), .entry = nullptr};
+  }
+  return options_.device ? prepareOnDevice(problem) : prepareInStore(*problem);
+}
+
+Preparation::Outcome Preparation::prepareOnDevice(const std::shared_ptr<const Problem> &problem) {
+  Stopwatch watch;
+  Tier tier = Tier::None;
+  Result<std::shared_ptr<const Kernel>> kernel = runtime_.kernel(options_.device, problem, &tier);
+  if (!kernel.ok()) {
+    return {.status = std::move(kernel).takeStatus(), .entry = nullptr, .obtainMilliseconds = watch.milliseconds()};
+  }
+  if (options_.keep) {
+    options_.keep(*kernel);
+  }
+  Outcome outcome{.status = okStatus(), .entry = (*kernel)->obtained().entry, .tier = tier};
+  bool loadedNow = tier != Tier::Loaded && tier != Tier::Joined;
+  outcome.loadMilliseconds = loadedNow ? (*kernel)->loadMilliseconds() : 0;
+  outcome.obtainMilliseconds = watch.milliseconds() - outcome.loadMilliseconds;
+  return outcome;
+}
+
+Preparation::Outcome Preparation::prepareInStore(const Problem &problem) {
+  Stopwatch watch;
+  Result<Obtained> obtained = runtime_.entries().obtain(problem, options_.target);
+  if (!obtained.ok()) {
+    return {.status = std::move(obtained).takeStatus(), .entry = nullptr, .obtainMilliseconds = watch.milliseconds()};
+  }
+  return {.status = okStatus(),
+          .entry = std::move(obtained->entry),
+          .tier = obtained->tier,
+          .obtainMilliseconds = watch.milliseconds()};
+}
+
+void Preparation::finish(const Problem &problem, Outcome outcome) {
+  std::lock_guard reporting(reporting_);
+  size_t done = 0;
+  {
+    std::lock_guard lock(mutex_);
+    // The count itself goes up after the callback: who waits may free what the callback uses.
+    done = numFinished_ + 1;
+    if (!outcome.status.ok() && firstFailure_.ok()) {
+      firstFailure_ = outcome.status.clone();
+    }
+  }
+  if (options_.progress) {
+    options_.progress({.done = done,
+                       .total = problems_.size(),
+                       .problem = problem,
+                       .target = options_.target,
+                       .status = outcome.status,
+                       .entry = std::move(outcome.entry),
+                       .tier = outcome.tier,
+                       .obtainMilliseconds = outcome.obtainMilliseconds,
+                       .loadMilliseconds = outcome.loadMilliseconds});
+  }
+  std::lock_guard lock(mutex_);
+  ++numFinished_;
+  changed_.notify_all();
+}
+
+Status Preparation::wait(std::optional<std::chrono::milliseconds> timeout) {
+  std::unique_lock lock(mutex_);
+  auto over = [this] { return numFinished_ == problems_.size(); };
+  if (!timeout) {
+    changed_.wait(lock, over);
+  } else if (!changed_.wait_for(lock, *timeout, over)) {
+    return {StatusCode::DeadlineExceeded, "preparation goes on after " + std::to_string(timeout->count()) +
+                                              " ms: " + std::to_string(numFinished_) + " of " +
+                                              std::to_string(problems_.size()) + " kernels are finished"};
+  }
+  return firstFailure_.clone();
+}
+
+bool Preparation::finished() {
+  std::lock_guard lock(mutex_);
+  return numFinished_ == problems_.size();
+}
+
+} // namespace jitk

@@ -1,0 +1,81 @@
+// Preparation: one run of a plan's problems over the workers.
+
+#pragma once
+
+#include "src/runtime/Runtime.h"
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+namespace jitk {
+
+/// What became of one problem. Lives for the length of the callback.
+struct Progress {
+  size_t done; ///< problems finished, this one included
+  size_t total;
+  const Problem &problem;
+  const Target &target;
+  const Status &status;
+  std::shared_ptr<const Entry> entry; ///< null after a failure
+  Tier tier;
+  double obtainMilliseconds;
+  double loadMilliseconds;
+};
+
+struct PrepareOptions {
+  std::shared_ptr<Device> device; ///< null: only fill the store
+  Target target;                  ///< without a device
+  std::function<void(const Progress &)> progress;
+  std::optional<std::chrono::steady_clock::time_point> deadline; ///< what is not begun by then fails
+  /// Gets each kernel that was loaded, before its progress is reported.
+  std::function<void(std::shared_ptr<const Kernel>)> keep;
+};
+
+/// Thread-safe. The runtime must outlive its end.
+class Preparation : public std::enable_shared_from_this<Preparation> {
+public:
+  Preparation(Runtime &runtime, PrepareOptions options, std::vector<std::shared_ptr<const Problem>> problems)
+      : runtime_(runtime), options_(std::move(options)), problems_(std::move(problems)) {}
+
+  /// Gives the workers one job a problem; they take the problems in order.
+  void start();
+  /// Problems that are not begun fail with Cancelled.
+  void cancel() { cancelled_.store(true, std::memory_order_relaxed); }
+  /// OK if all went well; DeadlineExceeded if it goes on after `timeout` (none: never); else the first failure.
+  Status wait(std::optional<std::chrono::milliseconds> timeout);
+  bool finished();
+
+private:
+  struct Outcome {
+    Status status;
+    std::shared_ptr<const Entry> entry;
+    Tier tier = Tier::None;
+    double obtainMilliseconds = 0, loadMilliseconds = 0;
+  };
+
+  void prepareNext();
+  Status mayBegin() const;
+  Outcome prepare(const std::shared_ptr<const Problem> &problem);
+  Outcome prepareOnDevice(const std::shared_ptr<const Problem> &problem);
+  Outcome prepareInStore(const Problem &problem);
+  void finish(const Problem &problem, Outcome outcome);
+
+  Runtime &runtime_;
+  const PrepareOptions options_;
+  const std::vector<std::shared_ptr<const Problem>> problems_;
+  std::atomic<size_t> next_ = 0;
+  std::atomic<bool> cancelled_ = false;
+  std::mutex reporting_; ///< held over a callback, so that they come one at a time and in order
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  size_t numFinished_ = 0; ///< guarded by mutex_
+  Status firstFailure_;    ///< guarded by mutex_
+};
+
+} // namespace jitk

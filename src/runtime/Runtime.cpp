@@ -1,0 +1,74 @@
+#include "src/runtime/Runtime.h"
+
+#include "src/runtime/ProcessGeneration.h"
+
+namespace jitk {
+
+std::shared_ptr<Runtime> Runtime::create(RuntimeOptions options) {
+  return std::shared_ptr<Runtime>(new Runtime(options));
+}
+
+Runtime::Runtime(RuntimeOptions &options)
+    : log_(std::move(options.logSink), std::move(options.logFilter)),
+      compiler_(options.compiler ? LazyCompiler(*options.compiler, options.assembler)
+                                 : LazyCompiler(options.compilerLibrary, options.buildId, options.assembler)),
+      entries_(compiler_, openDisk(options), options.memoryBytes, options.lockPatience, log_),
+      generation_(processGeneration()), workers_(createWorkers(options.jobs)) {}
+
+std::unique_ptr<DiskStore> Runtime::openDisk(const RuntimeOptions &options) {
+  if (!options.storeFolder) {
+    storeProblem_ = unavailable("no folder for the store: HOME, XDG_CACHE_HOME and JITK_STORE are not set");
+  } else if (!options.storeFolder->empty()) {
+    Result<std::unique_ptr<DiskStore>> disk = DiskStore::open(*options.storeFolder, options.storeBytes, log_);
+    if (disk.ok()) {
+      return *std::move(disk);
+    }
+    storeProblem_ = std::move(disk).takeStatus();
+  }
+  if (!storeProblem_.ok()) {
+    log_.warning("store", storeProblem_.toString() + "; kernels stay in memory");
+  }
+  return nullptr;
+}
+
+std::shared_ptr<const Kernel> Runtime::findLoaded(const Place &place) {
+  std::lock_guard lock(mutex_);
+  auto found = loaded_.find(place);
+  return found == loaded_.end() ? nullptr : found->second.lock();
+}
+
+Result<std::shared_ptr<const Kernel>> Runtime::kernel(const std::shared_ptr<Device> &device,
+                                                      const std::shared_ptr<const Problem> &problem, Tier *tier) {
+  Tier ignored;
+  Tier &how = tier ? *tier : ignored;
+  how = Tier::Loaded;
+  Place place(device.get(), problem->text);
+  if (std::shared_ptr<const Kernel> kernel = findLoaded(place)) {
+    return kernel;
+  }
+  bool joined = false;
+  std::string flight = std::to_string(reinterpret_cast<uintptr_t>(device.get())) + " " + problem->text;
+  Result<std::shared_ptr<const Kernel>> kernel =
+      flights_.run(flight, joined, [&] { return obtainAndLoad(device, problem, place); });
+  if (kernel.ok()) {
+    how = joined ? Tier::Joined : (*kernel)->obtained().tier;
+  }
+  return kernel;
+}
+
+Result<std::shared_ptr<const Kernel>> Runtime::obtainAndLoad(const std::shared_ptr<Device> &device,
+                                                             const std::shared_ptr<const Problem> &problem,
+                                                             const Place &place) {
+  // Asked again: the flight before this one may have landed after the caller looked.
+  if (std::shared_ptr<const Kernel> kernel = findLoaded(place)) {
+    return kernel;
+  }
+  JITK_ASSIGN(Obtained obtained, entries_.obtain(*problem, device->target()));
+  JITK_ASSIGN(std::shared_ptr<const Kernel> kernel, Kernel::load(device, problem, obtained));
+  std::lock_guard lock(mutex_);
+  std::erase_if(loaded_, [](const auto &item) { return item.second.expired(); });
+  loaded_[place] = kernel;
+  return kernel;
+}
+
+} // namespace jitk

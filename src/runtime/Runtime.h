@@ -1,0 +1,81 @@
+// Runtime: what one process needs to get kernels: workers, stores, the compiler.
+//
+// A runtime knows no plan and no device; both use it, and each keeps it alive through a shared pointer. The life of a
+// kernel in this room:
+//
+//   Plan -> Runtime::kernel -> EntrySource::obtain -> Kernel::load -> Kernel::launch
+
+#pragma once
+
+#include "src/runtime/EntrySource.h"
+#include "src/runtime/Kernel.h"
+#include "src/runtime/LazyCompiler.h"
+#include "src/runtime/workers/Workers.h"
+#include "src/support/Log.h"
+
+#include <chrono>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+namespace jitk {
+
+struct RuntimeOptions {
+  std::optional<std::string> storeFolder; ///< absent: none was found; empty: none is wanted
+  uint64_t storeBytes = uint64_t{4} << 30;
+  uint64_t memoryBytes = uint64_t{256} << 20;
+  std::chrono::milliseconds lockPatience{60'000};
+  uint32_t jobs = 0;            ///< 0 = one a core
+  std::string compilerLibrary;  ///< see `openCompilerLibrary`
+  Compiler *compiler = nullptr; ///< one that is there already, in place of a library; outlives the runtime
+  std::string buildId;          ///< what the compiler library's must be
+  std::string assembler;        ///< see `CompileOptions`
+  Log::Sink logSink;
+  LogFilter logFilter;
+};
+
+/// Thread-safe. Destruction waits for the jobs of its workers.
+class Runtime {
+public:
+  /// Never fails for want of a store: that is a line in the log.
+  static std::shared_ptr<Runtime> create(RuntimeOptions options);
+
+  /// The kernel of a problem on a device: the one that is loaded there already, else one obtained and loaded now, on
+  /// the calling thread. Nobody keeps it but the caller. `tier` (may be null) is told how this call got it.
+  Result<std::shared_ptr<const Kernel>> kernel(const std::shared_ptr<Device> &device,
+                                               const std::shared_ptr<const Problem> &problem, Tier *tier = nullptr);
+
+  EntrySource &entries() { return entries_; }
+  LazyCompiler &compiler() { return compiler_; }
+  Workers &workers() { return *workers_; }
+  Log &log() { return log_; }
+  /// Why there is no disk store; OK if there is one or none is wanted.
+  const Status &storeProblem() const { return storeProblem_; }
+  /// `processGeneration` of the process that made this.
+  uint32_t generation() const { return generation_; }
+
+private:
+  /// A device and a problem.
+  using Place = std::pair<const Device *, std::string>;
+
+  explicit Runtime(RuntimeOptions &options);
+  std::unique_ptr<DiskStore> openDisk(const RuntimeOptions &options);
+  std::shared_ptr<const Kernel> findLoaded(const Place &place);
+  Result<std::shared_ptr<const Kernel>> obtainAndLoad(const std::shared_ptr<Device> &device,
+                                                      const std::shared_ptr<const Problem> &problem,
+                                                      const Place &place);
+
+  Log log_;
+  Status storeProblem_;
+  LazyCompiler compiler_;
+  EntrySource entries_;
+  std::mutex mutex_;
+  std::map<Place, std::weak_ptr<const Kernel>> loaded_; ///< guarded by mutex_
+  SingleFlight<std::shared_ptr<const Kernel>> flights_;
+  const uint32_t generation_;
+  std::unique_ptr<Workers> workers_; ///< last: its jobs use all of the above
+};
+
+} // namespace jitk

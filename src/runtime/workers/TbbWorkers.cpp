@@ -1,0 +1,54 @@
+// Workers on a oneTBB task arena, so that an engine which uses oneTBB too shares its threads with them.
+
+#include "src/runtime/workers/Workers.h"
+
+#include <condition_variable>
+#include <mutex>
+#include <tbb/task_arena.h>
+
+namespace jitk {
+namespace {
+
+class TbbWorkers final : public Workers {
+public:
+  // No place is kept for a thread of the caller: jobs run on workers only.
+  explicit TbbWorkers(uint32_t count) : count_(count), arena_(static_cast<int>(count), /*reserved_for_masters=*/0) {}
+
+  ~TbbWorkers() override {
+    std::unique_lock lock(mutex_);
+    idle_.wait(lock, [this] { return unfinished_ == 0; });
+  }
+
+  void submit(std::function<void()> job) override {
+    {
+      std::lock_guard lock(mutex_);
+      ++unfinished_;
+    }
+    auto held = std::make_shared<std::function<void()>>(std::move(job));
+    arena_.enqueue([this, held] {
+      (*held)();
+      *held = nullptr; // what the job holds dies before it counts as finished
+      std::lock_guard lock(mutex_);
+      if (--unfinished_ == 0) {
+        idle_.notify_all();
+      }
+    });
+  }
+
+  uint32_t count() const override { return count_; }
+
+private:
+  const uint32_t count_;
+  std::mutex mutex_;
+  std::condition_variable idle_;
+  size_t unfinished_ = 0; ///< guarded by mutex_
+  tbb::task_arena arena_;
+};
+
+} // namespace
+
+std::unique_ptr<Workers> createWorkers(uint32_t count) {
+  return std::make_unique<TbbWorkers>(count == 0 ? usableCores() : count);
+}
+
+} // namespace jitk
