@@ -1,0 +1,50 @@
+#include "src/ops/Families.h"
+
+namespace jitk {
+
+using Kind = AttributeSchema::Kind;
+
+static Status checkHeads(const Description &description) {
+  const Dimension &heads = description.dimension("heads");
+  const Dimension &keyHeads = description.dimension("kv_heads");
+  if (heads.isStatic() && keyHeads.isStatic() && heads.value % keyHeads.value != 0) {
+    return invalidArgument("attribute heads must be a multiple of kv_heads " + std::to_string(keyHeads.value) +
+                           ": got '" + std::to_string(heads.value) + "'");
+  }
+  return okStatus();
+}
+
+void addAttentionOps(std::vector<OpSchema> &ops) {
+  ops.push_back({
+      .name = "flash_attention",
+      .summary = "O = softmax(Q K^T / sqrt(head_dim)) V, and the log-sum-exp of each row",
+      .attributes =
+          {
+              {"batch", Kind::Dimension, "1", "sequences"},
+              {"heads", Kind::Dimension, "", "heads of Q and O"},
+              {"kv_heads", Kind::Dimension, "@heads", "heads of K and V; divides heads"},
+              {"seq_q", Kind::Dimension, "", "queries of a sequence"},
+              {"seq_k", Kind::Dimension, "@seq_q", "keys of a sequence"},
+              {"head_dim", Kind::Integer, "", "length of a query and a key", {}, 16, 512},
+              {"value_dim", Kind::Integer, "@head_dim", "length of a value", {}, 16, 512},
+              {"causal", Kind::Flag, "false", "query i sees keys up to i + seq_k - seq_q"},
+              {"varlen", Kind::Flag, "false", "each sequence has its own lengths"},
+              {"dtype", Kind::Word, "bf16", "type of Q, K and V", {"bf16", "fp16"}},
+              {"out_dtype", Kind::Word, "@dtype", "type of O", {"bf16", "fp16", "fp32"}},
+          },
+      .tensors =
+          {
+              {"q", "@dtype", {"batch", "seq_q", "heads", "head_dim"}, false, ""},
+              {"k", "@dtype", {"batch", "seq_k", "kv_heads", "head_dim"}, false, ""},
+              {"v", "@dtype", {"batch", "seq_k", "kv_heads", "value_dim"}, false, ""},
+              {"seq_lens_q", "int32", {"batch"}, false, "valid queries of each sequence", "varlen"},
+              {"seq_lens_k", "int32", {"batch"}, false, "valid keys of each sequence", "varlen"},
+              {"o", "@out_dtype", {"batch", "seq_q", "heads", "value_dim"}, true, ""},
+              {"lse", "fp32", {"batch", "heads", "seq_q"}, true, "natural logarithm"},
+          },
+      .scalars = {},
+      .check = checkHeads,
+  });
+}
+
+} // namespace jitk

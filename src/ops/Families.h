@@ -1,0 +1,14 @@
+// The families of ops, each in a file of its own.
+
+#pragma once
+
+#include "src/ops/OpSchema.h"
+
+#include <vector>
+
+namespace jitk {
+
+void addAttentionOps(std::vector<OpSchema> &ops);
+void addMatmulOps(std::vector<OpSchema> &ops);
+
+} // namespace jitk

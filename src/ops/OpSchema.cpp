@@ -1,0 +1,176 @@
+#include "src/ops/OpSchema.h"
+
+#include "src/ops/Families.h"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+namespace jitk {
+
+using Kind = AttributeSchema::Kind;
+using Attributes = std::map<std::string, AttributeValue, std::less<>>;
+
+template <typename Range> static std::string joined(const Range &names) {
+  std::string text;
+  for (const auto &name : names) {
+    text += (text.empty() ? "" : ", ") + std::string(name);
+  }
+  return text;
+}
+
+static Status wrongValue(const AttributeSchema &schema, const std::string &wanted, std::string_view found) {
+  return invalidArgument("attribute " + std::string(schema.name) + " must be " + wanted + ": got '" +
+                         std::string(found) + "'");
+}
+
+static std::string rangeText(const AttributeSchema &schema) {
+  return "between " + std::to_string(schema.minimum) + " and " + std::to_string(schema.maximum);
+}
+
+static Result<AttributeValue> parseDimension(const AttributeSchema &schema, std::string_view text) {
+  Result<Dimension> dimension = Dimension::parse(text);
+  if (!dimension.ok()) {
+    return std::move(dimension).takeStatus().withNote("in attribute " + std::string(schema.name));
+  }
+  int64_t largest = dimension->isStatic() ? dimension->value : dimension->bound;
+  bool unbounded = !dimension->isStatic() && dimension->bound == 0;
+  if (!unbounded && (largest < schema.minimum || largest > schema.maximum)) {
+    return wrongValue(schema, rangeText(schema), text);
+  }
+  return AttributeValue(*dimension);
+}
+
+static Result<AttributeValue> parseInteger(const AttributeSchema &schema, std::string_view text) {
+  int64_t value = 0;
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || value < schema.minimum || value > schema.maximum) {
+    return wrongValue(schema, "an integer " + rangeText(schema), text);
+  }
+  return AttributeValue(value);
+}
+
+static Result<AttributeValue> parseValue(const AttributeSchema &schema, std::string_view text) {
+  switch (schema.kind) {
+  case Kind::Dimension:
+    return parseDimension(schema, text);
+  case Kind::Integer:
+    return parseInteger(schema, text);
+  case Kind::Flag:
+    if (text != "true" && text != "false") {
+      return wrongValue(schema, "true or false", text);
+    }
+    return AttributeValue(text == "true");
+  case Kind::Word:
+    if (std::find(schema.words.begin(), schema.words.end(), text) == schema.words.end()) {
+      return wrongValue(schema, "one of " + joined(schema.words), text);
+    }
+    return AttributeValue(std::string(text));
+  }
+  return internalError("attribute kind is unknown");
+}
+
+/// Refuses names that the schema lacks and names given twice.
+static Status checkNames(const OpSchema &op, std::span<const OpSchema::Given> given) {
+  for (size_t i = 0; i < given.size(); ++i) {
+    auto sameName = [&](const auto &other) { return other.first == given[i].first; };
+    auto known = [&](const AttributeSchema &schema) { return schema.name == given[i].first; };
+    if (std::none_of(op.attributes.begin(), op.attributes.end(), known)) {
+      std::vector<std::string_view> names;
+      for (const AttributeSchema &schema : op.attributes) {
+        names.push_back(schema.name);
+      }
+      return invalidArgument("attribute of " + std::string(op.name) + " must be one of " + joined(names) + ": got '" +
+                             std::string(given[i].first) + "'");
+    }
+    if (std::any_of(given.begin(), given.begin() + static_cast<ptrdiff_t>(i), sameName)) {
+      return invalidArgument("attribute must be given once: got '" + std::string(given[i].first) + "' twice");
+    }
+  }
+  return okStatus();
+}
+
+/// The text that the user gave, or the default's.
+static std::optional<std::string_view> findText(const AttributeSchema &schema, std::span<const OpSchema::Given> given) {
+  for (const auto &[name, text] : given) {
+    if (name == schema.name) {
+      return text;
+    }
+  }
+  return schema.defaultValue.empty() ? std::nullopt : std::optional(schema.defaultValue);
+}
+
+Result<Description> OpSchema::describe(std::span<const Given> given) const {
+  JITK_TRY(checkNames(*this, given));
+  Attributes values;
+  for (const AttributeSchema &schema : attributes) {
+    std::optional<std::string_view> text = findText(schema, given);
+    if (!text) {
+      return invalidArgument("attribute " + std::string(schema.name) + " of " + std::string(name) +
+                             " must be given: " + std::string(schema.meaning));
+    }
+    if (text->starts_with('@')) {
+      values[std::string(schema.name)] = values.at(std::string(text->substr(1)));
+      continue;
+    }
+    JITK_ASSIGN(values[std::string(schema.name)], parseValue(schema, *text));
+  }
+  Description description{std::string(name), std::move(values)};
+  if (check) {
+    JITK_TRY(check(description));
+  }
+  return description;
+}
+
+std::span<const OpSchema> allOps() {
+  static const std::vector<OpSchema> ops = [] {
+    std::vector<OpSchema> all;
+    addAttentionOps(all);
+    addMatmulOps(all);
+    std::sort(all.begin(), all.end(), [](const OpSchema &a, const OpSchema &b) { return a.name < b.name; });
+    return all;
+  }();
+  return ops;
+}
+
+Result<const OpSchema *> findOp(std::string_view name) {
+  std::vector<std::string_view> names;
+  for (const OpSchema &op : allOps()) {
+    if (op.name == name) {
+      return &op;
+    }
+    names.push_back(op.name);
+  }
+  return invalidArgument("op must be one of " + joined(names) + ": got '" + std::string(name) + "'");
+}
+
+Result<Description> describe(std::string_view op, std::span<const OpSchema::Given> given) {
+  JITK_ASSIGN(const OpSchema *schema, findOp(op));
+  return schema->describe(given);
+}
+
+Result<Description> parseDescription(std::string_view line) {
+  std::vector<std::string_view> words;
+  while (true) {
+    line.remove_prefix(std::min(line.find_first_not_of(" \t\n"), line.size()));
+    if (line.empty()) {
+      break;
+    }
+    words.push_back(line.substr(0, line.find_first_of(" \t\n")));
+    line.remove_prefix(words.back().size());
+  }
+  if (words.empty()) {
+    return invalidArgument("description must begin with the name of an op: got ''");
+  }
+  std::vector<OpSchema::Given> given;
+  for (std::string_view word : std::span(words).subspan(1)) {
+    size_t equals = word.find('=');
+    if (equals == std::string_view::npos) {
+      return invalidArgument("attribute must be written name=value: got '" + std::string(word) + "'");
+    }
+    given.emplace_back(word.substr(0, equals), word.substr(equals + 1));
+  }
+  return describe(words.front(), given);
+}
+
+} // namespace jitk

@@ -1,0 +1,77 @@
+// Op schemas: what can be asked for.
+//
+// One table a family names attributes, tensors and scalars. Everything that shows or checks an op reads these tables:
+// the C API, plan files, `jitk ops`, the generated pages.
+
+#pragma once
+
+#include "src/ops/Description.h"
+#include "src/support/Status.h"
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace jitk {
+
+struct AttributeSchema {
+  enum class Kind : uint8_t { Dimension, Integer, Flag, Word };
+
+  std::string_view name;
+  Kind kind;
+  /// Text of the value where none is given; "@other" means the value of attribute `other`; empty = must be given.
+  std::string_view defaultValue;
+  std::string_view meaning;
+  std::vector<std::string_view> words = {}; ///< Word: all that is allowed
+  int64_t minimum = 1;                      ///< Integer, and a Dimension's size or bound
+  int64_t maximum = INT32_MAX;
+};
+
+struct TensorSchema {
+  std::string_view name;
+  std::string_view type; ///< "fp32", or "@dtype": the word of an attribute
+  /// One expression a dimension over the attributes: "m", "ceil(k/128)".
+  std::vector<std::string_view> shape;
+  bool written = false;
+  std::string_view meaning;
+  std::string_view presentIf = {}; ///< name of a flag; empty = always there
+};
+
+struct ScalarSchema {
+  std::string_view name;
+  std::string_view meaning;
+};
+
+struct OpSchema {
+  std::string_view name;
+  std::string_view summary;
+  std::vector<AttributeSchema> attributes;
+  std::vector<TensorSchema> tensors; ///< in the order of a launch
+  std::vector<ScalarSchema> scalars; ///< in the order of a launch
+  /// What must hold between attributes; null = nothing.
+  Status (*check)(const Description &description) = nullptr;
+
+  /// Name and text of an attribute, as a user gives it.
+  using Given = std::pair<std::string_view, std::string_view>;
+
+  /// Makes a complete description. Fails with InvalidArgument, naming the attribute, the value found and what is
+  /// allowed.
+  Result<Description> describe(std::span<const Given> given) const;
+  /// The schema as a JSON object, for people and tools.
+  std::string toJson() const;
+};
+
+/// All ops, in the order of their names. Lives as long as the library.
+std::span<const OpSchema> allOps();
+/// The op of that name. Fails with InvalidArgument, naming those that there are.
+Result<const OpSchema *> findOp(std::string_view name);
+
+/// `findOp` and `describe` in one.
+Result<Description> describe(std::string_view op, std::span<const OpSchema::Given> given);
+/// The same from one line: "matmul m=* n=4096 k=7168".
+Result<Description> parseDescription(std::string_view line);
+
+} // namespace jitk

@@ -1,0 +1,68 @@
+#include "src/ops/OpSchema.h"
+
+#include <nlohmann/json.hpp>
+
+namespace jitk {
+
+using Json = nlohmann::ordered_json;
+
+static const char *kindName(AttributeSchema::Kind kind) {
+  switch (kind) {
+  case AttributeSchema::Kind::Dimension:
+    return "dimension";
+  case AttributeSchema::Kind::Integer:
+    return "integer";
+  case AttributeSchema::Kind::Flag:
+    return "flag";
+  case AttributeSchema::Kind::Word:
+    return "word";
+  }
+  return "";
+}
+
+static Json toJson(const AttributeSchema &schema) {
+  Json json = {{"name", schema.name}, {"kind", kindName(schema.kind)}, {"meaning", schema.meaning}};
+  if (!schema.defaultValue.empty()) {
+    json["default"] = schema.defaultValue;
+  }
+  if (schema.kind == AttributeSchema::Kind::Word) {
+    json["allowed"] = schema.words;
+  }
+  if (schema.kind == AttributeSchema::Kind::Integer || schema.kind == AttributeSchema::Kind::Dimension) {
+    json["minimum"] = schema.minimum;
+    json["maximum"] = schema.maximum;
+  }
+  return json;
+}
+
+static Json toJson(const TensorSchema &schema) {
+  Json json = {{"name", schema.name},
+               {"type", schema.type},
+               {"shape", schema.shape},
+               {"written", schema.written},
+               {"meaning", schema.meaning}};
+  if (!schema.presentIf.empty()) {
+    json["present_if"] = schema.presentIf;
+  }
+  return json;
+}
+
+std::string OpSchema::toJson() const {
+  Json json = {{"op", name},
+               {"summary", summary},
+               {"attributes", Json::array()},
+               {"tensors", Json::array()},
+               {"scalars", Json::array()}};
+  for (const AttributeSchema &schema : attributes) {
+    json["attributes"].push_back(jitk::toJson(schema));
+  }
+  for (const TensorSchema &schema : tensors) {
+    json["tensors"].push_back(jitk::toJson(schema));
+  }
+  for (const ScalarSchema &schema : scalars) {
+    json["scalars"].push_back(Json{{"name", schema.name}, {"meaning", schema.meaning}});
+  }
+  return json.dump(2);
+}
+
+} // namespace jitk
