@@ -27,6 +27,10 @@ void buildTtgirPipeline(OpPassManager &pm, const Target &target) {
 }
 
 void buildLoweringPipeline(OpPassManager &pm) {
+  pm.addPass(passes::createGuardDotLoops());
+  // Before allocation: warps communicate through shared memory.
+  pm.addPass(passes::createAllocateWarpGroups());
+  pm.addPass(passes::createAllocateGlobalScratch());
   pm.addPass(passes::createAllocateSharedMemory());
   // After allocation: whether two accesses need a barrier depends on their offsets.
   pm.addPass(passes::createInsertBarriers());

@@ -546,7 +546,8 @@ void BarrierInsertion::visit(Operation *op, State &state) {
     if (synchronizesScratch(op)) {
       state.meet();
     } else {
-      addOnce(state.writes, {*scratch, /*needsBarrier=*/true, /*needsFence=*/true});
+      // The operation fences its own writes.
+      addOnce(state.writes, {*scratch, /*needsBarrier=*/true, /*needsFence=*/false});
     }
     addOnce(state.reads, *scratch);
     return;

@@ -56,6 +56,18 @@ def AssignLayouts : Pass<"jitk-assign-layouts", "mlir::ModuleOp"> {
                            "jitk::ir::ttng::TtngDialect"];
 }
 
+def GuardDotLoops : Pass<"jitk-guard-dot-loops", "mlir::ModuleOp"> {
+  let summary = "Keep loops with products in flight apart from the path that skips them";
+  let description = [{
+    Where a loop leaves warpgroup products in flight for a `ttng.warp_group_dot_wait` behind it, loop and wait go into an
+    `scf.if` that asks whether the loop runs at all. The accumulators' initial values then meet the products' after the wait:
+    the assembler serializes the products of a loop whose accumulators other instructions may define before the wait.
+
+    Before --jitk-allocate-shared-memory; on loops that are still structured.
+  }];
+  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::scf::SCFDialect"];
+}
+
 def AllocateWarpGroups : Pass<"jitk-allocate-warp-groups", "mlir::ModuleOp"> {
   let summary = "Give the partitions of warp specialization their warps and registers";
   let description = [{
@@ -66,6 +78,17 @@ def AllocateWarpGroups : Pass<"jitk-allocate-warp-groups", "mlir::ModuleOp"> {
     are there already stay.
 
     Before --jitk-allocate-shared-memory, which places what the warps communicate through.
+  }];
+}
+
+def AllocateGlobalScratch : Pass<"jitk-allocate-global-scratch", "mlir::ModuleOp"> {
+  let summary = "Place each CTA's scratch in global memory";
+  let description = [{
+    Sets `ttg.global_scratch_memory_offset` on each `ttg.global_scratch_alloc`, and on the module the bytes that a CTA has
+    (`ttg.global_scratch_memory_size`) and their alignment (`ttg.global_scratch_memory_alignment`). Every allocation has
+    memory of its own: descriptors are few and live long.
+
+    Any time before --convert-ttgir-to-llvm. Functions that are called are not supported.
   }];
 }
 

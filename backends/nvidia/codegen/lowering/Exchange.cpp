@@ -71,27 +71,11 @@ SmallVector<Value> loadShared(LoweringBuilder &b, Value address, Type element, u
 LinearIndex linearIndex(FunctionLowering &f, const TensorLayout &layout,
                         llvm::function_ref<int32_t(ArrayRef<int32_t>)> number) {
   LinearIndex index;
-  auto thread = [&](const TensorLayout::Bases &bases, llvm::function_ref<Value()> input) {
-    SmallVector<int32_t> numbers = llvm::map_to_vector(bases, [&](const auto &basis) { return number(basis); });
-    if (llvm::all_of(numbers, [](int32_t basis) { return basis == 0; })) {
-      return;
+  index.threadPart = f.threadPart(layout, number);
+  for (const TensorLayout::Bases *bases : {&layout.lanes, &layout.warps, &layout.blocks}) {
+    for (const TensorLayout::Coordinate &basis : *bases) {
+      index.threadBits |= number(basis);
     }
-    uint32_t bits = 0;
-    for (int32_t basis : numbers) {
-      bits |= basis;
-    }
-    Value part = f.applyBases(input(), numbers);
-    LoweringBuilder &b = f.builder();
-    index.threadPart = !index.threadPart           ? part
-                       : (bits & index.threadBits) ? b.bitXor(index.threadPart, part)
-                                                   : b.bitOr(index.threadPart, part);
-    index.threadBits |= bits;
-  };
-  thread(layout.lanes, [&] { return f.lane(); });
-  thread(layout.warps, [&] { return f.warp(); });
-  thread(layout.blocks, [&] { return f.block(); });
-  if (!index.threadPart) {
-    index.threadPart = f.builder().i32(0);
   }
   for (unsigned reg = 0; reg < layout.numRegisters(); ++reg) {
     index.registerParts.push_back(number(layout.registerCoordinate(reg)));

@@ -311,9 +311,19 @@ Value FunctionLowering::applyBases(Value input, ArrayRef<int32_t> bases) {
   return result ? result : b.i32(0);
 }
 
-/// The bases of one dimension.
-static SmallVector<int32_t> ofDimension(const TensorLayout::Bases &bases, unsigned dim) {
-  return llvm::map_to_vector(bases, [&](const TensorLayout::Coordinate &basis) { return basis[dim]; });
+Value FunctionLowering::threadPart(const TensorLayout &held, llvm::function_ref<int32_t(ArrayRef<int32_t>)> number) {
+  // Lane and warp are the bits of one number.
+  SmallVector<int32_t> ofThread, ofBlock;
+  for (const TensorLayout::Bases *bases : {&held.lanes, &held.warps}) {
+    for (const TensorLayout::Coordinate &basis : *bases) {
+      ofThread.push_back(number(basis));
+    }
+  }
+  for (const TensorLayout::Coordinate &basis : held.blocks) {
+    ofBlock.push_back(number(basis));
+  }
+  Value id = thread(), rank = held.blocks.empty() ? builder_->i32(0) : block();
+  return inPrologue([&] { return builder_->bitXor(applyBases(id, ofThread), applyBases(rank, ofBlock)); });
 }
 
 ArrayRef<Value> FunctionLowering::threadCoordinate(RankedTensorType type) {
@@ -324,15 +334,7 @@ ArrayRef<Value> FunctionLowering::threadCoordinate(RankedTensorType type) {
   const TensorLayout &held = layout(type);
   SmallVector<Value, 4> coordinate;
   for (unsigned dim = 0; dim < held.rank; ++dim) {
-    Value ofLane = TensorLayout::movingBits(held.lanes, dim) ? lane() : builder_->i32(0);
-    Value ofWarp = TensorLayout::movingBits(held.warps, dim) ? warp() : builder_->i32(0);
-    Value ofBlock = TensorLayout::movingBits(held.blocks, dim) ? block() : builder_->i32(0);
-    coordinate.push_back(inPrologue([&] {
-      LoweringBuilder &b = *builder_;
-      Value index = applyBases(ofLane, ofDimension(held.lanes, dim));
-      index = b.bitXor(index, applyBases(ofWarp, ofDimension(held.warps, dim)));
-      return b.bitXor(index, applyBases(ofBlock, ofDimension(held.blocks, dim)));
-    }));
+    coordinate.push_back(threadPart(held, [&](ArrayRef<int32_t> basis) { return basis[dim]; }));
   }
   return group_->threadCoordinates[type] = coordinate;
 }

@@ -100,6 +100,9 @@ public:
   llvm::SmallVector<llvm::SmallVector<mlir::Value, 4>> indices(mlir::RankedTensorType type);
   /// The part of the coordinates that depends on the thread: [dimension].
   llvm::ArrayRef<mlir::Value> threadCoordinate(mlir::RankedTensorType type);
+  /// A linear function of an element's coordinates, of the part that depends on the thread.
+  mlir::Value threadPart(const TensorLayout &layout,
+                         llvm::function_ref<int32_t(llvm::ArrayRef<int32_t>)> number);
   /// Adds the constant part of a register to the thread's part.
   mlir::Value withRegister(mlir::Value threadPart, int32_t registerPart, uint32_t threadBits);
   /// XOR of the bases that the bits of `input` select, each basis one integer. With a register's constant folded in by

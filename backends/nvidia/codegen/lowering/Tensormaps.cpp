@@ -62,6 +62,8 @@ static LogicalResult lowerCreate(ttng::TensormapCreateOp op, FunctionLowering &f
     writeFields(op, f, TensormapWriter(f, isFirst, address));
     b.inst("bar.warp.sync", {});
     b.inst("tensormap.cp_fenceproxy", {target, address});
+    // What threads wrote here must not reach memory after what a bulk copy writes there next.
+    b.inst("fence.proxy.async.shared::cta", {});
   });
   return success();
 }
