@@ -63,7 +63,7 @@ void checkRoundTrip(const LinearLayout &tensor, const LinearLayout &buffer, cons
 }
 
 struct Named {
-  const char *name;
+  std::string name;
   LinearLayout layout;
 };
 

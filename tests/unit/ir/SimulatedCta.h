@@ -45,11 +45,14 @@ struct MemoryAccess {
   Memory &memory;
   Registers &registers;
   bool isStore;
+  bool isSound = true; ///< all addresses were aligned and inside the memory
 
   /// Moves register `reg` of a thread to or from an element of memory.
   void move(unsigned warp, unsigned lane, unsigned reg, int64_t address) {
-    REQUIRE(address >= 0);
-    REQUIRE(address < int64_t(memory.size()));
+    if (address < 0 || address >= int64_t(memory.size())) {
+      isSound = false;
+      return;
+    }
     (isStore ? memory[address] : registers[warp][lane][reg]) = isStore ? registers[warp][lane][reg] : memory[address];
   }
 };
@@ -57,7 +60,7 @@ struct MemoryAccess {
 /// ld.shared.v and st.shared.v of one thread.
 inline void moveVector(MemoryAccess &access, const LocalAccessStep &step, unsigned warp, unsigned lane,
                        int64_t address) {
-  REQUIRE(address % step.registers.size() == 0);
+  access.isSound &= address % int64_t(step.registers.size()) == 0;
   for (size_t i = 0; i < step.registers.size(); ++i) {
     access.move(warp, lane, step.registers[i], address + i);
   }
@@ -76,7 +79,7 @@ inline void moveMatrices(MemoryAccess &access, const LocalAccess &plan, const Lo
         unsigned row = isTransposed ? 2 * (lane % 4) + i : lane / 4;
         unsigned col = isTransposed ? lane / 4 : perWord * (lane % 4) + i;
         int64_t rowAddress = rowAddresses[8 * matrix + row];
-        REQUIRE(rowAddress * plan.elementBits / 8 % 16 == 0);
+        access.isSound &= rowAddress * plan.elementBits / 8 % 16 == 0;
         access.move(warp, lane, step.registers[matrix * perWord + i], rowAddress + col);
       }
     }
@@ -104,6 +107,7 @@ inline void runAccess(const LocalAccess &plan, Memory &memory, Registers &regist
       }
     }
   }
+  CHECK(access.isSound);
 }
 
 /// Fills the registers that a load leaves out.
