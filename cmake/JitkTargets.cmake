@@ -3,6 +3,8 @@
 #
 #   jitk_library(name SOURCES ... [DEPENDS ...])            a room of libjitk: no LLVM
 #   jitk_compiler_library(name SOURCES ... [DEPENDS ...])   a room of libjitk-compiler: MLIR, the shared PCH
+#   jitk_shared_library(name OUTPUT file SOURCES ... EXPORTS script [DEPENDS ...])   lib<file>.so, which exports what the
+#                                                           script says; target jitk_<name>, alias jitk::<name>
 #   jitk_tool(name SOURCES ... [DEPENDS ...])               a program
 #   jitk_unit_test(name SOURCES ... [DEPENDS ...] [LABELS ...])   a doctest program, registered with CTest
 #   jitk_lit_suite(name DIRECTORY dir [DEPENDS ...])        a folder of lit tests
@@ -72,6 +74,24 @@ function(jitk_compiler_library name)
   if(TARGET jitk_dialects_inc)
     add_dependencies(jitk_${name} jitk_dialects_inc)
   endif()
+endfunction()
+
+function(jitk_shared_library name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "MLIR" "OUTPUT;EXPORTS" "SOURCES;DEPENDS")
+  set(target jitk_${name})
+  add_library(${target} SHARED ${arg_SOURCES})
+  add_library(jitk::${name} ALIAS ${target})
+  jitk_configure_target(${target})
+  if(arg_MLIR)
+    jitk_use_mlir(${target})
+    add_dependencies(${target} jitk_dialects_inc)
+  endif()
+  target_link_libraries(${target} PRIVATE ${arg_DEPENDS} Threads::Threads)
+  target_link_options(${target} PRIVATE -Wl,--version-script=${arg_EXPORTS} -Wl,--gc-sections)
+  if(NOT JITK_SANITIZE)
+    target_link_options(${target} PRIVATE -Wl,-z,defs)
+  endif()
+  set_target_properties(${target} PROPERTIES OUTPUT_NAME ${arg_OUTPUT} LINK_DEPENDS ${arg_EXPORTS})
 endfunction()
 
 function(jitk_tool name)

@@ -21,8 +21,9 @@ namespace jitk::api {
 /// A failure of the library: a copy of its details.
 class Exception : public std::exception {
 public:
-  explicit Exception(jitk_error_t error)
-      : status_(jitk_error_code(error)), message_(jitk_error_message(error)), stage_(jitk_error_stage(error)),
+  /// `error` is null where there was no memory even for the details.
+  Exception(jitk_status_t status, jitk_error_t error)
+      : status_(status), message_(jitk_error_message(error)), stage_(jitk_error_stage(error)),
         toolOutput_(jitk_error_tool_output(error)), key_(jitk_error_key(error)) {}
 
   const char *what() const noexcept override { return message_.c_str(); }
@@ -47,7 +48,7 @@ public:
   jitk_error_t *error() { return &error_; }
   void check(jitk_status_t status) {
     if (status != JITK_STATUS_OK) {
-      throw Exception(error_);
+      throw Exception(status, error_);
     }
   }
 

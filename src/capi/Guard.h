@@ -1,0 +1,76 @@
+// The wall between C and C++: no exception passes, every failure becomes a status and an error object.
+
+#pragma once
+
+#include "jitk/jitk.h"
+#include "src/capi/Handles.h"
+#include "src/support/Status.h"
+
+#include <cstring>
+#include <exception>
+#include <new>
+#include <string>
+
+namespace jitk::capi {
+
+/// Stores the failure in `*error`, if the caller wants it, and returns its code.
+jitk_status_t report(Status status, jitk_error_t *error) noexcept;
+/// The same with the key of the kernel concerned.
+jitk_status_t report(Status status, const std::string &key, jitk_error_t *error) noexcept;
+
+/// Runs `body`, which returns a Status, behind the wall.
+template <typename Body> jitk_status_t guard(jitk_error_t *error, Body &&body) noexcept {
+  if (error) {
+    *error = nullptr;
+  }
+  try {
+    Status status = body();
+    return status.ok() ? JITK_STATUS_OK : report(std::move(status), error);
+  } catch (const std::bad_alloc &) {
+    return report(Status(StatusCode::OutOfMemory, std::string()), error);
+  } catch (const std::exception &exception) {
+    return report(Status(StatusCode::Internal, exception.what()), error);
+  } catch (...) {
+    return report(Status(StatusCode::Internal, std::string()), error);
+  }
+}
+
+/// InvalidArgument if a required pointer is null.
+inline Status require(const void *pointer, const char *name) {
+  return pointer ? okStatus() : invalidArgument(std::string(name) + " must not be null");
+}
+
+/// Copies a struct of the caller, whose header may be older (the rest is zero) or newer (the rest must be zero).
+template <typename T> Status readStruct(const T *given, const char *name, T &copy) {
+  JITK_TRY(require(given, name));
+  std::memset(&copy, 0, sizeof copy);
+  size_t size = given->struct_size;
+  if (size < sizeof size) {
+    return invalidArgument(std::string(name) + ".struct_size must be the size of the struct: got " +
+                           std::to_string(size));
+  }
+  std::memcpy(&copy, given, size < sizeof copy ? size : sizeof copy);
+  for (size_t i = sizeof copy; i < size; ++i) {
+    if (reinterpret_cast<const unsigned char *>(given)[i] != 0) {
+      return invalidArgument(std::string(name) + " sets a field that this library does not know, at byte " +
+                             std::to_string(i) + ": got struct_size " + std::to_string(size));
+    }
+  }
+  copy.struct_size = sizeof copy;
+  return okStatus();
+}
+
+/// Fills a struct of the caller as far as it reaches; its `struct_size` stays.
+template <typename T> Status writeStruct(const T &value, const char *name, T *given) {
+  JITK_TRY(require(given, name));
+  size_t size = given->struct_size;
+  if (size < sizeof size) {
+    return invalidArgument(std::string(name) + ".struct_size must be the size of the struct: got " +
+                           std::to_string(size));
+  }
+  std::memcpy(given, &value, size < sizeof value ? size : sizeof value);
+  given->struct_size = size;
+  return okStatus();
+}
+
+} // namespace jitk::capi

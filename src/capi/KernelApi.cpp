@@ -1,0 +1,112 @@
+#include "src/capi/Guard.h"
+#include "src/capi/KernelInfo.h"
+
+using namespace jitk;
+using namespace jitk::capi;
+
+static Status checkArray(const void *items, size_t count, const char *name) {
+  return count == 0 ? okStatus() : require(items, name);
+}
+
+static Status readLaunch(const jitk_launch_t *given, const Kernel &kernel, LaunchRequest &request) {
+  jitk_launch_t launch;
+  JITK_TRY(readStruct(given, "launch", launch));
+  JITK_TRY(checkArray(launch.tensors, launch.num_tensors, "launch.tensors"));
+  JITK_TRY(checkArray(launch.dimensions, launch.num_dimensions, "launch.dimensions"));
+  JITK_TRY(checkArray(launch.scalars, launch.num_scalars, "launch.scalars"));
+  if (launch.device && launch.device->device != kernel.device()) {
+    return invalidArgument("launch.device must be the device that the kernel was loaded on, " +
+                           kernel.device()->target().toString() + ": got " + launch.device->target);
+  }
+  request = {
+      .tensors = {launch.tensors, launch.num_tensors},
+      .dimensions = {launch.dimensions, launch.num_dimensions},
+      .scalars = {launch.scalars, launch.num_scalars},
+      .workspace = launch.workspace,
+      .workspaceBytes = launch.workspace_bytes,
+      .stream = launch.stream,
+  };
+  return okStatus();
+}
+
+/// The name at `index`, or null.
+static const char *nameAt(const std::vector<std::string> &names, size_t index) {
+  return index < names.size() ? names[index].c_str() : nullptr;
+}
+
+extern "C" {
+
+jitk_status_t jitk_runtime_kernel(jitk_runtime_t runtime, jitk_device_t device, jitk_description_t description,
+                                  jitk_kernel_t *kernel, jitk_error_t *error) {
+  return guard(error, [&]() -> Status {
+    JITK_TRY(require(kernel, "kernel"));
+    *kernel = nullptr;
+    JITK_TRY(require(runtime, "runtime"));
+    JITK_TRY(checkProcess(runtime));
+    JITK_TRY(require(device, "device"));
+    JITK_TRY(require(description, "description"));
+    auto handle = std::make_unique<jitk_kernel_s>();
+    handle->runtime = runtime->runtime;
+    JITK_ASSIGN(handle->kernel, runtime->runtime->kernel(device->device, description->problem));
+    *kernel = handle.release();
+    return okStatus();
+  });
+}
+
+void jitk_kernel_retain(jitk_kernel_t kernel) { retain(kernel); }
+void jitk_kernel_release(jitk_kernel_t kernel) { releaseInOwnProcess(kernel); }
+
+jitk_status_t jitk_kernel_info(jitk_kernel_t kernel, jitk_kernel_info_t *info, jitk_error_t *error) {
+  return guard(error, [&]() -> Status {
+    JITK_TRY(require(kernel, "kernel"));
+    return writeStruct(infoOf(*kernel->kernel), "info", info);
+  });
+}
+
+size_t jitk_kernel_num_tensors(jitk_kernel_t kernel) { return kernel ? kernel->kernel->recipe().tensors.size() : 0; }
+
+const char *jitk_kernel_tensor_name(jitk_kernel_t kernel, size_t index) {
+  return kernel ? nameAt(kernel->kernel->recipe().tensors, index) : nullptr;
+}
+
+uint32_t jitk_kernel_tensor_alignment(jitk_kernel_t kernel, size_t index) {
+  return index < jitk_kernel_num_tensors(kernel) ? kernel->kernel->recipe().alignments[index] : 0;
+}
+
+size_t jitk_kernel_num_dimensions(jitk_kernel_t kernel) {
+  return kernel ? kernel->kernel->recipe().dimensions.size() : 0;
+}
+
+const char *jitk_kernel_dimension_name(jitk_kernel_t kernel, size_t index) {
+  return kernel ? nameAt(kernel->kernel->recipe().dimensions, index) : nullptr;
+}
+
+size_t jitk_kernel_num_scalars(jitk_kernel_t kernel) { return kernel ? kernel->kernel->recipe().scalars.size() : 0; }
+
+const char *jitk_kernel_scalar_name(jitk_kernel_t kernel, size_t index) {
+  return kernel ? nameAt(kernel->kernel->recipe().scalars, index) : nullptr;
+}
+
+jitk_status_t jitk_kernel_workspace_bytes(jitk_kernel_t kernel, const int64_t *dimensions, size_t num_dimensions,
+                                          uint64_t *bytes, jitk_error_t *error) {
+  return guard(error, [&]() -> Status {
+    JITK_TRY(require(kernel, "kernel"));
+    JITK_TRY(require(bytes, "bytes"));
+    JITK_TRY(checkArray(dimensions, num_dimensions, "dimensions"));
+    JITK_ASSIGN(*bytes, kernel->kernel->workspaceBytes({dimensions, num_dimensions}));
+    return okStatus();
+  });
+}
+
+jitk_status_t jitk_kernel_launch(jitk_kernel_t kernel, const jitk_launch_t *launch, jitk_error_t *error) {
+  return guard(error, [&]() -> Status {
+    JITK_TRY(require(kernel, "kernel"));
+    JITK_TRY(checkProcess(kernel));
+    LaunchRequest request;
+    JITK_TRY(readLaunch(launch, *kernel->kernel, request));
+    Status status = kernel->kernel->launch(request);
+    return status.ok() ? okStatus() : std::move(status).atStage("launch");
+  });
+}
+
+} // extern "C"

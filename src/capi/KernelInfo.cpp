@@ -1,0 +1,33 @@
+#include "src/capi/KernelInfo.h"
+
+namespace jitk::capi {
+
+static_assert(JITK_TIER_JOINED == static_cast<int>(Tier::Joined));
+static_assert(JITK_TIER_COMPILED == static_cast<int>(Tier::Compiled));
+
+void fillFromEntry(const Entry &entry, jitk_kernel_info_t &info) {
+  info.description = entry.key.parts().description.c_str();
+  info.target = entry.key.parts().target.c_str();
+  info.key = entry.key.name().c_str();
+  info.registers = entry.facts.registers;
+  info.spill_bytes = entry.facts.spillBytes;
+  info.shared_bytes = entry.facts.sharedBytes;
+  info.code_bytes = entry.code.size();
+  info.build_ms = entry.facts.buildMs;
+  info.lower_ms = entry.facts.lowerMs;
+  info.llvm_ms = entry.facts.llvmMs;
+  info.assemble_ms = entry.facts.assembleMs;
+}
+
+jitk_kernel_info_t infoOf(const Kernel &kernel) {
+  jitk_kernel_info_t info = {};
+  info.struct_size = sizeof info;
+  fillFromEntry(kernel.entry(), info);
+  info.tier = static_cast<jitk_tier_t>(kernel.obtained().tier);
+  info.num_steps = static_cast<uint32_t>(kernel.recipe().steps.size());
+  info.obtain_ms = kernel.obtained().milliseconds;
+  info.load_ms = kernel.loadMilliseconds();
+  return info;
+}
+
+} // namespace jitk::capi

@@ -1,0 +1,162 @@
+#include "src/capi/Guard.h"
+#include "src/capi/KernelInfo.h"
+#include "src/runtime/PlanFile.h"
+
+using namespace jitk;
+using namespace jitk::capi;
+
+/// Checks a plan's handle, then runs `body` on the plan behind the wall.
+template <typename Body> static jitk_status_t onPlan(jitk_plan_t plan, jitk_error_t *error, Body &&body) {
+  return guard(error, [&]() -> Status {
+    JITK_TRY(require(plan, "plan"));
+    JITK_TRY(checkProcess(plan));
+    return body(plan->plan);
+  });
+}
+
+/// The name of the key that a problem would have; "" where it cannot be told.
+static std::string keyNameOf(Runtime &runtime, const Problem &problem, const Target &target) {
+  Result<Key> key = runtime.entries().keyOf(problem, target);
+  return key.ok() ? key->name() : std::string();
+}
+
+/// Hands one progress record to the engine.
+static void callBack(Runtime &runtime, jitk_progress_callback_t callback, void *user, const Progress &progress) {
+  std::string target = progress.target.toString();
+  std::string key = progress.entry ? progress.entry->key.name() : keyNameOf(runtime, progress.problem, progress.target);
+  jitk_kernel_info_t info = {};
+  info.struct_size = sizeof info;
+  if (progress.entry) {
+    fillFromEntry(*progress.entry, info);
+  }
+  info.description = progress.problem.text.c_str();
+  info.target = target.c_str();
+  info.key = key.c_str();
+  info.tier = static_cast<jitk_tier_t>(progress.tier);
+  info.obtain_ms = progress.obtainMilliseconds;
+  info.load_ms = progress.loadMilliseconds;
+
+  jitk_error_t error = nullptr;
+  if (!progress.status.ok()) {
+    (void)report(progress.status.clone(), key, &error);
+  }
+  jitk_progress_t record = {};
+  record.struct_size = sizeof record;
+  record.done = progress.done;
+  record.total = progress.total;
+  record.status = static_cast<jitk_status_t>(progress.status.code());
+  record.error = error;
+  record.info = &info;
+  callback(user, &record);
+  jitk_error_release(error);
+}
+
+static Status readOptions(const jitk_prepare_options_t *given, Runtime &runtime, PrepareOptions &options) {
+  jitk_prepare_options_t read;
+  JITK_TRY(readStruct(given, "options", read));
+  if ((read.device != nullptr) == (read.target != nullptr)) {
+    return invalidArgument("one of options.device and options.target must be given: got " +
+                           std::string(read.device ? "both" : "neither"));
+  }
+  if (read.device) {
+    options.device = read.device->device;
+  } else {
+    JITK_ASSIGN(options.target, Target::parse(read.target));
+  }
+  if (read.deadline_ms != 0) {
+    options.deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(read.deadline_ms);
+  }
+  if (read.progress) {
+    options.progress = [&runtime, callback = read.progress, user = read.progress_user](const Progress &progress) {
+      callBack(runtime, callback, user, progress);
+    };
+  }
+  return okStatus();
+}
+
+extern "C" {
+
+jitk_status_t jitk_plan_create(jitk_runtime_t runtime, jitk_plan_t *plan, jitk_error_t *error) {
+  return guard(error, [&]() -> Status {
+    JITK_TRY(require(plan, "plan"));
+    *plan = nullptr;
+    JITK_TRY(require(runtime, "runtime"));
+    JITK_TRY(checkProcess(runtime));
+    *plan = new jitk_plan_s(runtime->runtime);
+    return okStatus();
+  });
+}
+
+void jitk_plan_retain(jitk_plan_t plan) { retain(plan); }
+void jitk_plan_release(jitk_plan_t plan) { releaseInOwnProcess(plan); }
+
+jitk_status_t jitk_plan_add(jitk_plan_t plan, jitk_description_t description, int32_t priority, jitk_error_t *error) {
+  return onPlan(plan, error, [&](Plan &to) -> Status {
+    JITK_TRY(require(description, "description"));
+    return to.add({{description->problem, priority}});
+  });
+}
+
+jitk_status_t jitk_plan_add_json(jitk_plan_t plan, const char *text, jitk_error_t *error) {
+  return onPlan(plan, error, [&](Plan &to) -> Status {
+    JITK_TRY(require(text, "text"));
+    JITK_ASSIGN(std::vector<Plan::Item> items, parsePlanFile(text));
+    return to.add(std::move(items));
+  });
+}
+
+jitk_status_t jitk_plan_to_json(jitk_plan_t plan, jitk_text_t *text, jitk_error_t *error) {
+  if (text) {
+    *text = nullptr;
+  }
+  return onPlan(plan, error, [&](Plan &of) -> Status {
+    JITK_TRY(require(text, "text"));
+    *text = new jitk_text_s{writePlanFile(of.items())};
+    return okStatus();
+  });
+}
+
+size_t jitk_plan_size(jitk_plan_t plan) { return plan ? plan->plan.items().size() : 0; }
+
+jitk_status_t jitk_plan_prepare(jitk_plan_t plan, const jitk_prepare_options_t *options, jitk_error_t *error) {
+  return onPlan(plan, error, [&](Plan &of) -> Status {
+    PrepareOptions read;
+    JITK_TRY(readOptions(options, *plan->runtime, read));
+    return of.prepare(std::move(read));
+  });
+}
+
+jitk_status_t jitk_plan_wait(jitk_plan_t plan, uint32_t timeout_ms, jitk_error_t *error) {
+  return onPlan(plan, error, [&](Plan &of) {
+    return of.wait(timeout_ms == UINT32_MAX ? std::nullopt : std::optional(std::chrono::milliseconds(timeout_ms)));
+  });
+}
+
+void jitk_plan_cancel(jitk_plan_t plan) {
+  if (plan && plan->generation == processGeneration()) {
+    plan->plan.cancel();
+  }
+}
+
+jitk_status_t jitk_plan_seal(jitk_plan_t plan, jitk_error_t *error) {
+  return onPlan(plan, error, [](Plan &of) { return of.seal(); });
+}
+
+jitk_status_t jitk_plan_kernel(jitk_plan_t plan, jitk_device_t device, jitk_description_t description,
+                               jitk_kernel_t *kernel, jitk_error_t *error) {
+  if (kernel) {
+    *kernel = nullptr;
+  }
+  return onPlan(plan, error, [&](Plan &of) -> Status {
+    JITK_TRY(require(kernel, "kernel"));
+    JITK_TRY(require(device, "device"));
+    JITK_TRY(require(description, "description"));
+    auto handle = std::make_unique<jitk_kernel_s>();
+    handle->runtime = plan->runtime;
+    JITK_ASSIGN(handle->kernel, of.kernel(device->device, description->problem));
+    *kernel = handle.release();
+    return okStatus();
+  });
+}
+
+} // extern "C"

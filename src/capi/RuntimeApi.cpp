@@ -1,0 +1,138 @@
+#include "src/capi/Backends.h"
+#include "src/capi/Guard.h"
+#include "src/runtime/BuildId.h"
+#include "src/support/Env.h"
+
+#include <nlohmann/json.hpp>
+
+using namespace jitk;
+using namespace jitk::capi;
+using Json = nlohmann::ordered_json;
+
+static std::string textOr(const char *given, const std::optional<std::string> &otherwise) {
+  return given ? given : otherwise.value_or("");
+}
+
+/// Where lines go: to the engine; else, if JITK_LOG asks for it, to stderr.
+static Status chooseLog(const jitk_runtime_options_t &given, RuntimeOptions &options) {
+  if (given.log_level < JITK_LOG_LEVEL_DEFAULT || given.log_level > JITK_LOG_LEVEL_DEBUG) {
+    return invalidArgument("options.log_level must be between 0 and 4: got " + std::to_string(given.log_level));
+  }
+  if (given.log) {
+    options.logSink = [log = given.log, user = given.log_user](LogLevel level, std::string_view category,
+                                                               std::string_view message) {
+      log(user, static_cast<jitk_log_level_t>(level), std::string(category).c_str(), std::string(message).c_str());
+    };
+    bool chosen = given.log_level != JITK_LOG_LEVEL_DEFAULT;
+    options.logFilter.level = chosen ? static_cast<LogLevel>(given.log_level) : LogLevel::Warning;
+  } else if (environment().log) {
+    options.logSink = stderrSink();
+    options.logFilter = LogFilter::parse(*environment().log);
+  }
+  return okStatus();
+}
+
+static Status readOptions(const jitk_runtime_options_t *given, RuntimeOptions &options) {
+  jitk_runtime_options_t copy = {};
+  if (given) {
+    JITK_TRY(readStruct(given, "options", copy));
+  }
+  options.storeFolder = copy.store_path ? std::optional<std::string>(copy.store_path) : environment().storeFolder();
+  options.storeBytes = copy.store_bytes ? copy.store_bytes : options.storeBytes;
+  options.memoryBytes = copy.memory_bytes ? copy.memory_bytes : options.memoryBytes;
+  if (copy.lock_deadline_ms != 0) {
+    options.lockPatience = std::chrono::milliseconds(copy.lock_deadline_ms);
+  }
+  options.jobs = copy.jobs ? copy.jobs : environment().jobs.value_or(0);
+  if (options.jobs > 1024) {
+    return invalidArgument("options.jobs must be at most 1024: got " + std::to_string(options.jobs));
+  }
+  options.compilerLibrary = textOr(copy.compiler_library, environment().compilerLibrary);
+  options.assembler = textOr(copy.assembler, environment().assembler);
+  options.buildId = kBuildId;
+  return chooseLog(copy, options);
+}
+
+static Json storeReport(Runtime &runtime) {
+  DiskStore *disk = runtime.entries().disk();
+  if (disk) {
+    return {{"folder", disk->folder()}};
+  }
+  return {{"folder", nullptr},
+          {"problem", runtime.storeProblem().ok() ? "none was asked for" : runtime.storeProblem().toString()}};
+}
+
+static Json compilerReport(Runtime &runtime) {
+  Result<Compiler *> compiler = runtime.compiler().get();
+  if (!compiler.ok()) {
+    return {{"library", nullptr}, {"problem", compiler.status().toString()}};
+  }
+  Json report = {{"library", runtime.compiler().path()}, {"assemblers", Json::object()}};
+  for (const char *name : {"sm_90a", "emulator:sm_90a"}) {
+    Result<std::string> identity = runtime.compiler().assemblerIdentity(*Target::parse(name));
+    report["assemblers"][name] = identity.ok() ? *identity : identity.status().toString();
+  }
+  return report;
+}
+
+extern "C" {
+
+jitk_status_t jitk_runtime_create(const jitk_runtime_options_t *options, jitk_runtime_t *runtime, jitk_error_t *error) {
+  return guard(error, [&]() -> Status {
+    JITK_TRY(require(runtime, "runtime"));
+    *runtime = nullptr;
+    RuntimeOptions read;
+    JITK_TRY(readOptions(options, read));
+    auto handle = std::make_unique<jitk_runtime_s>();
+    handle->runtime = Runtime::create(std::move(read));
+    *runtime = handle.release();
+    return okStatus();
+  });
+}
+
+void jitk_runtime_retain(jitk_runtime_t runtime) { retain(runtime); }
+void jitk_runtime_release(jitk_runtime_t runtime) { releaseInOwnProcess(runtime); }
+
+jitk_status_t jitk_runtime_report(jitk_runtime_t runtime, jitk_text_t *report, jitk_error_t *error) {
+  return guard(error, [&]() -> Status {
+    JITK_TRY(require(report, "report"));
+    *report = nullptr;
+    JITK_TRY(require(runtime, "runtime"));
+    JITK_TRY(checkProcess(runtime));
+    Json json = {{"version", jitk_version()},
+                 {"build_id", kBuildId},
+                 {"workers", runtime->runtime->workers().count()},
+                 {"store", storeReport(*runtime->runtime)},
+                 {"compiler", compilerReport(*runtime->runtime)},
+                 {"backends", Json::object()}};
+    for (const Backend &backend : backends()) {
+      json["backends"][std::string(backend.prefix)] = backend.describe();
+    }
+    *report = new jitk_text_s{json.dump(2)};
+    return okStatus();
+  });
+}
+
+jitk_status_t jitk_runtime_key(jitk_runtime_t runtime, jitk_description_t description, const char *target,
+                               jitk_text_t *key, jitk_error_t *error) {
+  return guard(error, [&]() -> Status {
+    JITK_TRY(require(key, "key"));
+    *key = nullptr;
+    JITK_TRY(require(runtime, "runtime"));
+    JITK_TRY(checkProcess(runtime));
+    JITK_TRY(require(description, "description"));
+    JITK_TRY(require(target, "target"));
+    JITK_ASSIGN(Target parsed, Target::parse(target));
+    JITK_ASSIGN(Key made, runtime->runtime->entries().keyOf(*description->problem, parsed));
+    Json json = {{"key", made.name()},
+                 {"description", made.parts().description},
+                 {"target", made.parts().target},
+                 {"build_id", made.parts().buildId},
+                 {"options", made.parts().options},
+                 {"assembler", made.parts().assembler}};
+    *key = new jitk_text_s{json.dump(2)};
+    return okStatus();
+  });
+}
+
+} // extern "C"

@@ -1,0 +1,103 @@
+#include "src/runtime/PlanFile.h"
+
+#include "src/ops/OpSchema.h"
+
+#include <nlohmann/json.hpp>
+
+namespace jitk {
+
+using Json = nlohmann::ordered_json;
+
+static constexpr int kPlanVersion = 1;
+
+static Status malformed(const std::string &what) { return invalidArgument("plan file " + what).atStage("plan"); }
+
+/// The text of an attribute that is written as a string, an integer or a truth value.
+static Result<std::string> attributeText(const std::string &name, const Json &value) {
+  if (value.is_string()) {
+    return value.get<std::string>();
+  }
+  if (value.is_number_integer() || value.is_boolean()) {
+    return value.dump();
+  }
+  return malformed("attribute " + name + " must be a string, an integer or a truth value: got " + value.dump());
+}
+
+static Result<Plan::Item> parseItem(const Json &json) {
+  if (!json.is_object() || !json.contains("op") || !json["op"].is_string()) {
+    return malformed("kernel must be an object with a string member op");
+  }
+  std::vector<std::pair<std::string, std::string>> texts;
+  if (json.contains("attributes")) {
+    if (!json["attributes"].is_object()) {
+      return malformed("member attributes must be an object");
+    }
+    for (const auto &[name, value] : json["attributes"].items()) {
+      JITK_ASSIGN(std::string text, attributeText(name, value));
+      texts.emplace_back(name, std::move(text));
+    }
+  }
+  int32_t priority = 0;
+  if (json.contains("priority")) {
+    if (!json["priority"].is_number_integer()) {
+      return malformed("member priority must be an integer");
+    }
+    priority = json["priority"].get<int32_t>();
+  }
+  std::vector<OpSchema::Given> given(texts.begin(), texts.end());
+  JITK_ASSIGN(Description description, describe(json["op"].get_ref<const std::string &>(), given));
+  return Plan::Item{std::make_shared<const Problem>(std::move(description)), priority};
+}
+
+Result<std::vector<Plan::Item>> parsePlanFile(std::string_view text) {
+  Json json = Json::parse(text, /*callback=*/nullptr, /*allow_exceptions=*/false);
+  if (json.is_discarded() || !json.is_object()) {
+    return malformed("must be a JSON object");
+  }
+  if (!json.contains("jitk_plan") || json["jitk_plan"] != kPlanVersion) {
+    return malformed("must have the member jitk_plan with the value " + std::to_string(kPlanVersion));
+  }
+  if (!json.contains("kernels") || !json["kernels"].is_array()) {
+    return malformed("must have the member kernels, a list");
+  }
+  std::vector<Plan::Item> items;
+  for (const Json &kernel : json["kernels"]) {
+    Result<Plan::Item> item = parseItem(kernel);
+    if (!item.ok()) {
+      return std::move(item).takeStatus().atStage("plan").withNote("in kernel " + std::to_string(items.size()) +
+                                                                   " of the plan file");
+    }
+    items.push_back(*std::move(item));
+  }
+  return items;
+}
+
+static Json attributeJson(const AttributeValue &value) {
+  if (const auto *dimension = std::get_if<Dimension>(&value)) {
+    return dimension->isStatic() ? Json(dimension->value) : Json(dimension->toString());
+  }
+  if (const auto *integer = std::get_if<int64_t>(&value)) {
+    return *integer;
+  }
+  if (const auto *flag = std::get_if<bool>(&value)) {
+    return *flag;
+  }
+  return std::get<std::string>(value);
+}
+
+std::string writePlanFile(const std::vector<Plan::Item> &items) {
+  Json json = {{"jitk_plan", kPlanVersion}, {"kernels", Json::array()}};
+  for (const Plan::Item &item : items) {
+    Json kernel = {{"op", item.problem->description.op()}, {"attributes", Json::object()}};
+    for (const auto &[name, value] : item.problem->description.attributes()) {
+      kernel["attributes"][name] = attributeJson(value);
+    }
+    if (item.priority != 0) {
+      kernel["priority"] = item.priority;
+    }
+    json["kernels"].push_back(std::move(kernel));
+  }
+  return json.dump(2);
+}
+
+} // namespace jitk
