@@ -90,8 +90,9 @@ Status Compilation::run(llvm::function_ref<void(OpPassManager &)> build, std::st
 Status Compilation::completeRecipe() {
   auto shared = (*module_)->getAttrOfType<IntegerAttr>("ttg.shared");
   uint32_t bytes = shared ? uint32_t(shared.getInt()) : 0;
-  uint32_t limit = target_.capability == 80 ? 166912 : target_.capability >= 90 && target_.capability < 120 ? 232448
-                                                                                                            : 101376;
+  uint32_t limit = target_.capability == 80                               ? 166912
+                   : target_.capability >= 90 && target_.capability < 120 ? 232448
+                                                                          : 101376;
   if (bytes > limit) {
     return unsupported("the kernel needs more shared memory than " + target_.architecture() + " has: got " +
                        std::to_string(bytes) + " bytes, limit " + std::to_string(limit));

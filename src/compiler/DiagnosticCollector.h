@@ -5,6 +5,7 @@
 #include "src/support/Status.h"
 
 #include "mlir/IR/Diagnostics.h"
+
 #include <string>
 #include <vector>
 

@@ -65,8 +65,8 @@ namespace {
 class FlashAttentionWriter {
 public:
   FlashAttentionWriter(KernelBuilder &b, const Description &description, const AttentionTile &tile)
-      : b_(b), description_(description), tile_(tile),
-        type_(elementTypeOf(description.word("dtype"), *b.getContext())), causal_(description.flag("causal")) {}
+      : b_(b), description_(description), tile_(tile), type_(elementTypeOf(description.word("dtype"), *b.getContext())),
+        causal_(description.flag("causal")) {}
 
   void write() {
     locate();
@@ -221,8 +221,7 @@ SmallVector<Value> FlashAttentionWriter::attend(Value firstKey, ValueRange carri
   Value weights = b.convert(step.weights, type_);
 
   SmallVector<Value> next = {step.state.maximum, step.state.sum};
-  for (auto [chunk, buffer, accumulator] :
-       llvm::zip_equal(values_.chunks, valueBuffers_, carried.drop_front(2))) {
+  for (auto [chunk, buffer, accumulator] : llvm::zip_equal(values_.chunks, valueBuffers_, carried.drop_front(2))) {
     Value rescaled = b.mulf(accumulator, b.asColumn(step.rescale, chunk.size));
     next.push_back(b.dot(weights, b.read(buffer), rescaled));
   }
@@ -236,8 +235,7 @@ void FlashAttentionWriter::storeResult(const SoftmaxState &state, ArrayRef<Value
   Type outputType = elementTypeOf(description_.word("out_dtype"), *b.getContext());
   for (auto [chunk, accumulator] : llvm::zip_equal(output_.chunks, accumulators)) {
     Value result = b.mulf(accumulator, b.asColumn(normalizer, chunk.size));
-    b.store(chunkPointers(output_, queryRows_, chunk), b.convert(result, outputType),
-            b.asColumn(inRange, chunk.size));
+    b.store(chunkPointers(output_, queryRows_, chunk), b.convert(result, outputType), b.asColumn(inRange, chunk.size));
   }
   // lse is [batch, heads, seq_q].
   Value index = b.add(b.mul(b.toI64(batch_), b.toI64(b.size("heads"))), b.toI64(head_));
@@ -268,8 +266,8 @@ Result<BuiltKernel> buildFlashAttention(const Description &description, const Ta
   AttentionTile tile = chooseTile(description, target);
   KernelBuilder b(context, signature, target, "flash_attention", tile.numWarps);
   FlashAttentionWriter(b, description, tile).write();
-  Expression blocks = Expression::binary(Expression::Op::CeilDiv, signature.expression("seq_q"),
-                                         Expression::constant(tile.m));
+  Expression blocks =
+      Expression::binary(Expression::Op::CeilDiv, signature.expression("seq_q"), Expression::constant(tile.m));
   return std::move(b).finish({blocks, signature.expression("heads"), signature.expression("batch")});
 }
 

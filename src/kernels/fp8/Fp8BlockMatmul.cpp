@@ -4,6 +4,7 @@
 #include "src/kernels/vocabulary/Raster.h"
 
 #include "llvm/Support/MathExtras.h"
+
 #include <algorithm>
 
 using namespace mlir;
@@ -77,8 +78,7 @@ Result<BuiltKernel> buildFp8BlockMatmul(const Description &description, const Ta
   sum = b.loop(b.i32(0), wholeBlocks, kBlock, sum,
                [&](Value k0, ValueRange carried) { return promote(k0, carried, false); });
   if (!b.isMultiple("k", kBlock)) {
-    sum = b.loop(wholeBlocks, k, kBlock, sum,
-                 [&](Value k0, ValueRange carried) { return promote(k0, carried, true); });
+    sum = b.loop(wholeBlocks, k, kBlock, sum, [&](Value k0, ValueRange carried) { return promote(k0, carried, true); });
   }
 
   RowTile output(b, {b.tensorParameter("c"), b.toI64(n)}, firstRow, m, tile.m, tile.n, true);

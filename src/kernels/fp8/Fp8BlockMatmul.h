@@ -1,5 +1,5 @@
-// C[m,n] = sum over kb of As[m,kb] * Bs[n/128,kb] * (sum over k in block kb of A[m,k] B[n,k]): e4m3 operands, fp32 scales
-// per 1x128 of A and 128x128 of B, fp32 sums promoted once a block, fp16 or bf16 out.
+// C[m,n] = sum over kb of As[m,kb] * Bs[n/128,kb] * (sum over k in block kb of A[m,k] B[n,k]): e4m3 operands, fp32
+// scales per 1x128 of A and 128x128 of B, fp32 sums promoted once a block, fp16 or bf16 out.
 
 #pragma once
 

@@ -4,6 +4,7 @@
 #include "src/kernels/vocabulary/Raster.h"
 
 #include "llvm/Support/MathExtras.h"
+
 #include <algorithm>
 
 using namespace mlir;
@@ -131,8 +132,8 @@ Result<BuiltKernel> buildMatmul(const Description &description, const Target &ta
   sum = b.loop(b.i32(0), wholeBlocks, tile.k, sum,
                [&](Value k0, ValueRange carried) { return multiply(k0, carried, false); });
   if (!b.isMultiple("k", tile.k)) {
-    sum = b.loop(wholeBlocks, k, tile.k, sum,
-                 [&](Value k0, ValueRange carried) { return multiply(k0, carried, true); });
+    sum =
+        b.loop(wholeBlocks, k, tile.k, sum, [&](Value k0, ValueRange carried) { return multiply(k0, carried, true); });
   }
   storeResult(b, tile, sum.front(), firstRow, firstColumn, outputType);
   return std::move(b).finish(rasterGrid(signature.expression("m"), tile.m, signature.expression("n"), tile.n));

@@ -248,10 +248,10 @@ Value KernelBuilder::pointers(const MatrixView &matrix, Value rows, Value column
   // Rows are scaled in 64 bits: a row times its stride may pass 2^31 elements; a column never does.
   Value rowOffsets = mul(toI64(asColumn(rows, 1)), splat(matrix.rowStride, {numRows, 1}));
   Value rowPointers = advance(splat(matrix.base, {numRows, 1}), rowOffsets);
-  Value spread = numColumns == 1 ? rowPointers
-                                 : tt::BroadcastOp::create(*this, tensorType({numRows, numColumns},
-                                                                             matrix.base.getType()),
-                                                           rowPointers);
+  Value spread =
+      numColumns == 1
+          ? rowPointers
+          : tt::BroadcastOp::create(*this, tensorType({numRows, numColumns}, matrix.base.getType()), rowPointers);
   return advance(spread, asRow(columns, numRows));
 }
 

@@ -69,11 +69,11 @@ public:
 
   // Tensors.
   mlir::RankedTensorType tensorType(llvm::ArrayRef<int64_t> shape, mlir::Type elementType);
-  mlir::Value range(int64_t size);                            ///< tensor<size x i32>: 0, 1, ...
+  mlir::Value range(int64_t size); ///< tensor<size x i32>: 0, 1, ...
   mlir::Value splat(mlir::Value scalar, llvm::ArrayRef<int64_t> shape);
   mlir::Value full(double value, llvm::ArrayRef<int64_t> shape, mlir::Type elementType);
-  mlir::Value asColumn(mlir::Value vector, int64_t columns);  ///< [r] to [r, columns]
-  mlir::Value asRow(mlir::Value vector, int64_t rows);        ///< [c] to [rows, c]
+  mlir::Value asColumn(mlir::Value vector, int64_t columns); ///< [r] to [r, columns]
+  mlir::Value asRow(mlir::Value vector, int64_t rows);       ///< [c] to [rows, c]
   mlir::Value transpose(mlir::Value matrix);
   mlir::Value dot(mlir::Value lhs, mlir::Value rhs, mlir::Value accumulator);
   mlir::Value reduceRowsMax(mlir::Value matrix); ///< [r, c] to [r], over c

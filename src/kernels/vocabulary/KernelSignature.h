@@ -6,8 +6,10 @@
 #include "src/runtime/Recipe.h"
 
 #include "mlir/IR/Types.h"
+
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
+
 #include <optional>
 #include <string>
 
@@ -23,7 +25,8 @@ public:
     int64_t divisibility = 1;
   };
 
-  /// Declares the next tensor of the description; `alignment` in bytes is what the launch checks and the code relies on.
+  /// Declares the next tensor of the description; `alignment` in bytes is what the launch checks and the code relies
+  /// on.
   void tensor(llvm::StringRef name, mlir::Type elementType, uint32_t alignment = 16);
   /// Declares a dimension of the description. Dynamic ones are numbered in the order of declaration.
   void dimension(llvm::StringRef name, const Dimension &dimension);

@@ -1,8 +1,8 @@
 // The running softmax of blockwise attention, in the base-2 domain.
 //
-// With t = score * scale * log2(e), each row keeps m = max t and l = sum 2^(t - m). A block of scores multiplies what was
-// accumulated by 2^(m_old - m_new). Rows that have attended to nothing keep m = -inf and l = 0; their exponentials are
-// taken against 0 instead of m, so that no inf - inf appears.
+// With t = score * scale * log2(e), each row keeps m = max t and l = sum 2^(t - m). A block of scores multiplies what
+// was accumulated by 2^(m_old - m_new). Rows that have attended to nothing keep m = -inf and l = 0; their exponentials
+// are taken against 0 instead of m, so that no inf - inf appears.
 
 #pragma once
 
