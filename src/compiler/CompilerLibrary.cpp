@@ -2,6 +2,7 @@
 
 #include "backends/nvidia/codegen/Assembler.h"
 #include "backends/nvidia/codegen/EmitPtx.h"
+#include "src/compiler/CompilerLibrary.h"
 #include "src/compiler/DiagnosticCollector.h"
 #include "src/compiler/Pipelines.h"
 #include "src/emulator/EmulatorBackend.h"
@@ -50,7 +51,7 @@ public:
 
 private:
   Status run(llvm::function_ref<void(OpPassManager &)> build, std::string_view what);
-  std::string print() const;
+  std::string print();
   /// Tells the recipe what allocation found out.
   Status completeRecipe();
 
@@ -66,10 +67,10 @@ private:
 
 } // namespace
 
-std::string Compilation::print() const {
+std::string Compilation::print() {
   std::string text;
   llvm::raw_string_ostream stream(text);
-  module_->print(stream);
+  ModuleOp(module_.get()).print(stream);
   return text;
 }
 
@@ -205,9 +206,10 @@ private:
 };
 
 } // namespace
-} // namespace jitk::compiler
 
-extern "C" __attribute__((visibility("default"))) jitk::Compiler *jitk_compiler_open() {
-  static jitk::compiler::CompilerLibrary library;
-  return &library;
+Compiler &compilerLibrary() {
+  static CompilerLibrary library;
+  return library;
 }
+
+} // namespace jitk::compiler

@@ -3,6 +3,7 @@
 #include "backends/nvidia/codegen/ConvertPtxToLlvm.h"
 #include "backends/nvidia/codegen/Passes.h"
 #include "src/ir/Register.h"
+#include "src/compiler/Pipelines.h"
 #include "src/passes/Passes.h"
 
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
@@ -17,5 +18,6 @@ int main(int argc, char **argv) {
   jitk::passes::registerPasses();
   jitk::nvidia::registerNvidiaCodegenPasses();
   jitk::nvidia::registerConvertPtxToLlvmPass();
+  jitk::compiler::registerPipelines();
   return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "jitk optimizer\n", registry));
 }
