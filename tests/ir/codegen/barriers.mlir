@@ -8,7 +8,8 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
   // CHECK-SAME: %{{.*}}: i32, %{{.*}}: i32, %[[PHASE:.*]]: i32, %[[PRED:.*]]: i1
   // CHECK: %[[FIRST:.*]] = llvm.icmp "eq" %{{.*}}, %{{.*}} : i32
   // CHECK: ptx.inst "mbarrier.init"(%{{.*}}, %{{.*}}, %{{.*}})
-  // CHECK-NEXT: ptx.inst "mbarrier.init"
+  // CHECK-NOT: ptx.inst "fence
+  // CHECK: ptx.inst "mbarrier.init"
   // CHECK-NEXT: ptx.inst "fence.mbarrier_init"
   // CHECK: ptx.inst "mbarrier.arrive.expect_tx"
   // CHECK: ptx.inst "mbarrier.wait.parity"(%{{.*}}, %{{.*}}, %[[PHASE]])

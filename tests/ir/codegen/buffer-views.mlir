@@ -7,10 +7,11 @@
 #sharedT = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = true, elementBitWidth = 16}>
 #smem = #ttg.shared_memory
 module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "cuda:90", "ttg.threads-per-warp" = 32 : i32} {
+  // A slot has 16 KiB.
   // CHECK-LABEL: llvm.func @index(
   // CHECK-SAME: %[[BASE:[a-z0-9]+]]: i32, %[[VIEW:[a-z0-9]+]]: i32, %[[INDEX:[a-z0-9]+]]: i32
-  // CHECK: %[[SLOT:.*]] = llvm.mlir.constant(16384 : i32)
-  // CHECK: %[[MOVED:.*]] = llvm.mul %[[INDEX]], %[[SLOT]]
+  // CHECK: %[[LOG:.*]] = llvm.mlir.constant(14 : i32)
+  // CHECK: %[[MOVED:.*]] = llvm.shl %[[INDEX]], %[[LOG]]
   // CHECK: %[[ADDRESS:.*]] = llvm.add %[[BASE]], %[[MOVED]]
   // CHECK: llvm.insertvalue %[[ADDRESS]]
   // CHECK: llvm.insertvalue %[[VIEW]]

@@ -7,14 +7,17 @@ using namespace jitk::ir;
 
 namespace jitk::nvidia {
 
-BufferAddress::BufferAddress(FunctionLowering &f, Value buffer, const BufferLayout &layout, ArrayRef<int32_t> laneBases,
-                             ArrayRef<int32_t> warpBases)
+BufferAddress::BufferAddress(FunctionLowering &f, Value buffer, const BufferLayout &layout)
     : f_(f), layout_(layout), base_(f.registers(buffer)[0]), threadPart_(f.registers(buffer)[1]) {
-  // The bits of a view's offset that is not constant could be any.
   std::optional<int64_t> view = LoweringBuilder::constantOf(threadPart_);
-  threadBits_ = view ? uint32_t(*view) : ~0u;
-  addThreadPart(laneBases, [&] { return f.lane(); });
-  addThreadPart(warpBases, [&] { return f.warp(); });
+  threadBits_ = view ? uint32_t(*view) : uint32_t(layout.viewBits());
+}
+
+BufferAddress::BufferAddress(FunctionLowering &f, Value buffer, const BufferLayout &layout, const LocalAccess &access)
+    : BufferAddress(f, buffer, layout) {
+  addThreadPart(access.laneBases, [&] { return f.lane(); });
+  addThreadPart(access.warpBases, [&] { return f.warp(); });
+  addThreadPart(access.blockBases, [&] { return f.block(); });
 }
 
 void BufferAddress::addThreadPart(ArrayRef<int32_t> bases, llvm::function_ref<Value()> input) {
@@ -52,17 +55,6 @@ Value BufferAddress::at(int32_t offset) {
 Value viewAddress(FunctionLowering &f, Value buffer) {
   BufferLayout layout(cast<ttg::MemDescType>(buffer.getType()));
   return BufferAddress(f, buffer, layout).at(0);
-}
-
-OffsetBases offsetBases(const TensorLayout &tensor, const BufferLayout &buffer) {
-  auto map = [&](const TensorLayout::Bases &bases) {
-    SmallVector<int32_t, 8> offsets;
-    for (const TensorLayout::Coordinate &basis : bases) {
-      offsets.push_back(buffer.offset(basis));
-    }
-    return offsets;
-  };
-  return {map(tensor.registers), map(tensor.lanes), map(tensor.warps), map(tensor.blocks)};
 }
 
 } // namespace jitk::nvidia

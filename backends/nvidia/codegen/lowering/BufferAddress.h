@@ -4,7 +4,6 @@
 
 #include "backends/nvidia/codegen/lowering/BufferLayout.h"
 #include "backends/nvidia/codegen/lowering/FunctionLowering.h"
-#include "backends/nvidia/codegen/lowering/SharedAccessPlan.h"
 
 #include "llvm/ADT/DenseMap.h"
 
@@ -15,12 +14,14 @@ namespace jitk::nvidia {
 /// into the instruction.
 class BufferAddress {
 public:
-  /// The bases say which offset, in elements, each bit of the lane and of the warp adds (by XOR).
-  BufferAddress(FunctionLowering &f, mlir::Value buffer, const BufferLayout &layout,
-                llvm::ArrayRef<int32_t> laneBases = {}, llvm::ArrayRef<int32_t> warpBases = {});
+  /// Addresses that are the same for all threads.
+  BufferAddress(FunctionLowering &f, mlir::Value buffer, const BufferLayout &layout);
+  /// Those of the accesses of a plan: lane, warp and block add their parts.
+  BufferAddress(FunctionLowering &f, mlir::Value buffer, const BufferLayout &layout, const ir::LocalAccess &access);
 
   /// The address of the element at `offset` XOR the thread's part: i32.
   mlir::Value at(int32_t offset);
+  mlir::Value at(const ir::LocalAccessStep &step) { return at(step.xorOffset ^ step.addOffset); }
 
 private:
   void addThreadPart(llvm::ArrayRef<int32_t> bases, llvm::function_ref<mlir::Value()> input);
@@ -35,8 +36,5 @@ private:
 
 /// The address of the first element of a view: of a barrier, of the box of a tensor copy.
 mlir::Value viewAddress(FunctionLowering &f, mlir::Value buffer);
-
-/// The bases of a tensor's layout in a buffer.
-OffsetBases offsetBases(const TensorLayout &tensor, const BufferLayout &buffer);
 
 } // namespace jitk::nvidia

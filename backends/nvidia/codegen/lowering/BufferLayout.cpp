@@ -14,10 +14,16 @@ BufferLayout::BufferLayout(ttg::MemDescType type)
   LinearLayout placement = toLinearLayout(type).pseudoinvert();
   unsigned rank = placement.getNumInDims();
   for (unsigned dim = 0; dim < rank; ++dim) {
-    StringRef name = placement.getInDims()[dim].name;
+    StringRef name = dimName(dim);
     auto &offsets = bitOffsets_.emplace_back();
     for (int bit = 0; bit < placement.getInDimSizeLog2(name); ++bit) {
       offsets.push_back(placement.getBasis(name, bit, "offset"));
+    }
+  }
+  // A view begins at multiples of its own extent.
+  for (auto [dim, extent] : llvm::enumerate(type.getShape().take_back(rank))) {
+    for (int32_t offset : ArrayRef(bitOffsets_[dim]).drop_front(llvm::Log2_64(extent))) {
+      viewBits_ |= offset;
     }
   }
   if (auto padded = dyn_cast<ttg::PaddedSharedEncodingAttr>(type.getEncoding())) {
@@ -35,6 +41,38 @@ int32_t BufferLayout::offset(ArrayRef<int32_t> coordinate) const {
     }
   }
   return result;
+}
+
+/// The offset of each register, lane, warp and block of a tensor in a buffer that it, or a view of its shape, fills.
+static LinearLayout toOffsets(RankedTensorType tensor, ttg::MemDescType buffer) {
+  LinearLayout elements = toLinearLayout(tensor), places = toLinearLayout(buffer);
+  for (const LinearLayout::OutDim &dim : places.getOutDims()) {
+    elements = elements.resizeOutDim(dim.name, dim.size);
+  }
+  return elements.invertAndCompose(places);
+}
+
+/// Completes the options by what the buffer allows.
+static void limit(LocalAccessOptions &options, const BufferLayout &layout) {
+  options.elementBits = 8 * layout.elementBytes();
+  for (const BufferLayout::Padding &padding : layout.paddings()) {
+    options.hasMatrix = false;
+    options.maxVectorBits =
+        std::min(options.maxVectorBits, std::min(padding.interval, padding.elements) * options.elementBits);
+  }
+}
+
+std::optional<LocalAccess> planAccess(RankedTensorType tensor, ttg::MemDescType buffer, LocalAccessOptions options) {
+  BufferLayout layout(buffer);
+  limit(options, layout);
+  return planLocalAccess(toOffsets(tensor, buffer), options, layout.viewBits());
+}
+
+std::optional<LocalAccess> planVectorAccess(RankedTensorType tensor, ttg::MemDescType buffer,
+                                            LocalAccessOptions options) {
+  BufferLayout layout(buffer);
+  limit(options, layout);
+  return planLocalAccess(LocalAccessForm::Vector, toOffsets(tensor, buffer), options, layout.viewBits());
 }
 
 } // namespace jitk::nvidia

@@ -2,12 +2,14 @@
 
 #pragma once
 
+#include "src/ir/layout/LocalAccess.h"
 #include "src/ir/ttg/Ttg.h"
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
 
 #include <cstdint>
+#include <optional>
 
 namespace jitk::nvidia {
 
@@ -25,6 +27,9 @@ public:
   /// In elements. Linear: combines by XOR.
   int32_t offset(llvm::ArrayRef<int32_t> coordinate) const;
 
+  /// The bits that the offset of a view of this type may set.
+  int32_t viewBits() const { return viewBits_; }
+
   /// Elements of padding after every so many elements; empty for all layouts but padded_shared.
   struct Padding {
     unsigned interval;
@@ -35,7 +40,17 @@ public:
 private:
   unsigned elementBytes_;
   llvm::SmallVector<llvm::SmallVector<int32_t, 12>, 4> bitOffsets_; ///< [dimension][bit of the coordinate]
+  int32_t viewBits_ = 0;
   llvm::SmallVector<Padding, 2> paddings_;
 };
+
+/// Which accesses move a tensor of type `tensor` between registers and a view of type `buffer`. `options` says what the
+/// target can do. None if elements lie in the memory of other CTAs.
+std::optional<ir::LocalAccess> planAccess(mlir::RankedTensorType tensor, ir::ttg::MemDescType buffer,
+                                          ir::LocalAccessOptions options);
+
+/// The same with vectors alone.
+std::optional<ir::LocalAccess> planVectorAccess(mlir::RankedTensorType tensor, ir::ttg::MemDescType buffer,
+                                                ir::LocalAccessOptions options);
 
 } // namespace jitk::nvidia
