@@ -30,16 +30,19 @@ public:
 
   bool isTransposed() const { return descriptor_.isTransposed(kDim_); }
 
-  /// Moves the operand by a byte offset that depends on the warpgroup.
+  /// Moves the operand by a byte offset that depends on the warpgroup. Before the first `at`.
   void advance(Value bytes) { address_ = f_.builder().add(address_, bytes); }
 
   /// Descriptor of the tile that begins at (outer, k).
   Value at(int32_t outer, int32_t k) {
     LoweringBuilder &b = f_.builder();
+    if (!first_) {
+      Value start = b.shiftRight(b.bitAnd(address_, 0x3FFFF), 4);
+      first_ = b.bitOr(b.resizeUnsigned(start, b.getI64Type()), b.i64(int64_t(descriptor_.base())));
+    }
+    // Shared memory is smaller than what the address field can say, so that nothing is carried out of it.
     int32_t offset = kDim_ == 1 ? descriptor_.offset(outer, k) : descriptor_.offset(k, outer);
-    Value start = b.bitAnd(b.add(address_, offset), 0x3FFFF);
-    Value field = b.resizeUnsigned(b.shiftRight(start, 4), b.getI64Type());
-    return b.bitOr(field, b.i64(int64_t(descriptor_.base())));
+    return b.add(first_, int64_t(offset >> 4));
   }
 
   int32_t offset(int32_t row, int32_t column) const { return descriptor_.offset(row, column); }
@@ -49,6 +52,7 @@ private:
   const MatrixDescriptor &descriptor_;
   unsigned kDim_;
   Value address_;
+  Value first_; ///< the descriptor of the tile at (0, 0)
 };
 
 /// Emits the products of one warp_group_dot.
