@@ -1,0 +1,44 @@
+// The stub compiler as a library, for programs that see the C API only. It fails on purpose for some problems:
+//
+//   n=13   unsupported, with the output of a tool
+//   n=17   machine code that is none
+
+#include "tests/fakes/StubCompiler.h"
+
+#include "src/runtime/BuildId.h"
+
+#include <unistd.h>
+
+namespace jitk::test {
+namespace {
+
+class StubLibrary final : public Compiler {
+public:
+  std::string buildId() const override { return kBuildId; }
+  Result<std::string> assemblerIdentity(const Target &target, const CompileOptions &options) override {
+    return StubCompiler().assemblerIdentity(target, options);
+  }
+  Result<CompiledKernel> compile(const Description &description, const Target &target,
+                                 const CompileOptions &options) override {
+    int64_t n = description.dimension("n").value;
+    if (n == 13) {
+      return unsupported("n must not be 13: got 13").atStage("build").withToolOutput("stub: bad luck");
+    }
+    StubCompiler compiler;
+    if (n == 17) {
+      compiler.code = {};
+    }
+    return compiler.compile(description, target, options);
+  }
+  Result<std::unique_ptr<Device>> createEmulator(const EmulatorOptions &options) override {
+    return StubCompiler().createEmulator(options);
+  }
+};
+
+} // namespace
+} // namespace jitk::test
+
+extern "C" __attribute__((visibility("default"))) jitk::Compiler *jitk_compiler_open() {
+  static jitk::test::StubLibrary library;
+  return &library;
+}

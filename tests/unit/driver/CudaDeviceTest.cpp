@@ -1,0 +1,237 @@
+#include "backends/nvidia/driver/CudaDevice.h"
+
+#include "tests/fakes/FakeCuda.h"
+
+#include <algorithm>
+#include <array>
+#include <dlfcn.h>
+#include <doctest/doctest.h>
+
+using namespace jitk;
+using namespace jitk::nvidia;
+using jitk::test::FakeCuda;
+
+TEST_SUITE_BEGIN("driver/CudaDevice");
+
+namespace {
+
+/// A driver on the fake library, with nothing remembered of other tests.
+struct Fixture {
+  explicit Fixture(const char *path = JITK_FAKE_CUDA_NEW) {
+    void *library = ::dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    REQUIRE(library);
+    fake = reinterpret_cast<decltype(&fake_cuda)>(::dlsym(library, "fake_cuda"))();
+    *fake = FakeCuda();
+    Result<std::shared_ptr<const Driver>> opened = Driver::open(path);
+    REQUIRE(opened.ok());
+    driver = *std::move(opened);
+  }
+
+  std::shared_ptr<Device> device(int ordinal = 0) { return *CudaDevice::open(driver, ordinal); }
+  bool called(const char *symbol) const {
+    return std::find(fake->calls.begin(), fake->calls.end(), symbol) != fake->calls.end();
+  }
+
+  FakeCuda *fake;
+  std::shared_ptr<const Driver> driver;
+};
+
+const std::vector<uint8_t> kCode = {0x7f, 'E', 'L', 'F'};
+
+/// A launch of one block with one argument.
+LaunchParameters oneBlock() {
+  static uint64_t value = 0;
+  static void *arguments[] = {&value};
+  LaunchParameters parameters;
+  parameters.threads = 128;
+  parameters.arguments = arguments;
+  return parameters;
+}
+
+} // namespace
+
+TEST_CASE("a device tells its name and its very own target") {
+  Fixture fixture;
+  CHECK(fixture.device(0)->name() == "Fake GPU");
+  CHECK(fixture.device(0)->target().toString() == "sm_90a");
+  CHECK(fixture.device(1)->target().toString() == "sm_80");
+}
+
+TEST_CASE("a device that is not there is unavailable") {
+  Fixture fixture;
+  CHECK(CudaDevice::open(fixture.driver, 2).status().toString() == "CUDA device must be one of 2: got cuda:2");
+  CHECK(openDevice("x").status().code() == StatusCode::InvalidArgument);
+}
+
+TEST_CASE("a driver that is not there is unavailable") {
+  Result<std::shared_ptr<const Driver>> driver = Driver::open("/nowhere/libcuda.so.1");
+  CHECK(driver.status().code() == StatusCode::Unavailable);
+}
+
+TEST_CASE("a library without the driver's functions is refused by the first that is missing") {
+  Result<std::shared_ptr<const Driver>> driver = Driver::open("libc.so.6");
+  CHECK(driver.status().toString() == "CUDA driver is too old: libc.so.6 has no cuInit");
+}
+
+TEST_CASE("the context is held while the device lives, and no thread keeps it") {
+  Fixture fixture;
+  {
+    std::shared_ptr<Device> device = fixture.device();
+    CHECK(fixture.fake->numContexts == 1);
+    REQUIRE(device->synchronize().ok());
+    CHECK(fixture.fake->contexts.empty());
+  }
+  CHECK(fixture.fake->numContexts == 0);
+}
+
+TEST_CASE("a context that is current already is not pushed") {
+  Fixture fixture;
+  std::shared_ptr<Device> device = fixture.device();
+  api::CUcontext context = nullptr;
+  (*fixture.driver)->primaryCtxRetain(&context, 0);
+  (*fixture.driver)->ctxPushCurrent(context);
+  fixture.fake->calls.clear();
+  REQUIRE(device->synchronize().ok());
+  CHECK_FALSE(fixture.called("cuCtxPushCurrent_v2"));
+  CHECK(fixture.fake->contexts.size() == 1);
+}
+
+TEST_CASE("code is loaded as a library, made ready when asked for, and unloaded with its last user") {
+  Fixture fixture;
+  {
+    std::shared_ptr<DeviceModule> module = *fixture.device()->load(kCode);
+    CHECK(fixture.called("cuLibraryLoadData"));
+    Result<DeviceFunction *> function = module->function("kernel", 100'000);
+    REQUIRE(function.ok());
+    CHECK(fixture.fake->attributes == std::vector<std::pair<int, int>>{{8, 100'000}});
+    CHECK(fixture.called("cuFuncLoad"));
+    CHECK(*module->function("kernel", 100'000) == *function);
+    CHECK(fixture.fake->numModules == 1);
+  }
+  CHECK(fixture.fake->numModules == 0);
+  CHECK(fixture.fake->numContexts == 0);
+}
+
+TEST_CASE("little shared memory needs no attribute") {
+  Fixture fixture;
+  std::shared_ptr<DeviceModule> module = *fixture.device()->load(kCode);
+  REQUIRE(module->function("kernel", 48 * 1024).ok());
+  CHECK(fixture.fake->attributes.empty());
+}
+
+TEST_CASE("a launch passes its grid, its cluster, its attributes and its stream") {
+  Fixture fixture;
+  std::shared_ptr<Device> device = fixture.device();
+  std::shared_ptr<DeviceModule> module = *device->load(kCode);
+  DeviceFunction *function = *module->function("kernel", 1024);
+  LaunchParameters parameters = oneBlock();
+  parameters.grid = {7, 2, 3};
+  parameters.cluster = {2, 1, 1};
+  parameters.sharedBytes = 1024;
+  parameters.programmaticLaunch = true;
+  int stream = 0;
+  fixture.fake->calls.clear();
+  REQUIRE(function->launch(parameters, &stream).ok());
+  REQUIRE(fixture.fake->launches.size() == 1);
+  const test::FakeLaunch &launch = fixture.fake->launches[0];
+  CHECK(launch.symbol == "kernel");
+  CHECK(launch.grid[0] == 7);
+  CHECK(launch.grid[2] == 3);
+  CHECK(launch.block[0] == 128);
+  CHECK(launch.cluster[0] == 2);
+  CHECK(launch.sharedBytes == 1024);
+  CHECK(launch.programmatic);
+  CHECK(launch.stream == &stream);
+  CHECK(launch.hadContext);
+  CHECK_FALSE(fixture.called("cuCtxSynchronize"));
+}
+
+TEST_CASE("an old driver loads modules and launches without attributes") {
+  Fixture fixture(JITK_FAKE_CUDA_OLD);
+  std::shared_ptr<Device> device = fixture.device();
+  std::shared_ptr<DeviceModule> module = *device->load(kCode);
+  CHECK(fixture.called("cuModuleLoadData"));
+  DeviceFunction *function = *module->function("kernel", 0);
+  REQUIRE(function->launch(oneBlock(), nullptr).ok());
+  CHECK(fixture.called("cuLaunchKernel"));
+
+  LaunchParameters clustered = oneBlock();
+  clustered.cluster = {2, 1, 1};
+  CHECK(function->launch(clustered, nullptr).code() == StatusCode::Unsupported);
+  std::array<uint8_t, 128> map;
+  CHECK(device->encodeTensorMap(map.data(), 0, 0, {}, {}, {}, 0).code() == StatusCode::Unsupported);
+}
+
+TEST_CASE("memory is copied, filled and freed") {
+  Fixture fixture;
+  std::shared_ptr<Device> device = fixture.device();
+  uint64_t address = *device->allocate(16);
+  REQUIRE(device->fill(address, 0xab, 16).ok());
+  uint32_t value = 7;
+  REQUIRE(device->copyToDevice(address, &value, sizeof value).ok());
+  std::array<uint8_t, 16> bytes;
+  REQUIRE(device->copyToHost(bytes.data(), address, bytes.size()).ok());
+  CHECK(bytes[0] == 7);
+  CHECK(bytes[15] == 0xab);
+  CHECK(device->free(address).ok());
+  CHECK(device->free(*device->allocate(0)).ok());
+  CHECK(device->copyToDevice(0, nullptr, 0).ok());
+}
+
+TEST_CASE("each failure of the driver has its own code and names the function") {
+  struct Row {
+    const char *symbol;
+    int answer;
+    StatusCode code;
+  };
+  const Row rows[] = {
+      {"cuLibraryLoadData", 200, StatusCode::Unsupported},
+      {"cuLibraryLoadData", 2, StatusCode::OutOfMemory},
+      {"cuLibraryLoadData", 700, StatusCode::DeviceLost},
+      {"cuLibraryGetKernel", 500, StatusCode::Internal},
+      {"cuKernelGetFunction", 999, StatusCode::Internal},
+      {"cuFuncSetAttribute", 1, StatusCode::InvalidArgument},
+      {"cuFuncLoad", 2, StatusCode::OutOfMemory},
+      {"cuLaunchKernelEx", 400, StatusCode::InvalidArgument},
+      {"cuLaunchKernelEx", 719, StatusCode::DeviceLost},
+      {"cuLaunchKernelEx", 716, StatusCode::DeviceLost},
+      {"cuLaunchKernelEx", 900, StatusCode::InvalidArgument},
+      {"cuCtxPushCurrent_v2", 3, StatusCode::Unavailable},
+  };
+  Fixture fixture;
+  std::shared_ptr<Device> device = fixture.device();
+  for (const Row &row : rows) {
+    CAPTURE(row.symbol);
+    CAPTURE(row.answer);
+    *fixture.fake = FakeCuda();
+    fixture.fake->failures[row.symbol] = row.answer;
+    auto run = [&]() -> Status {
+      JITK_ASSIGN(std::shared_ptr<DeviceModule> module, device->load(kCode));
+      JITK_ASSIGN(DeviceFunction * function, module->function("kernel", 100'000));
+      return function->launch(oneBlock(), nullptr);
+    };
+    Status status = run();
+    CHECK(status.code() == row.code);
+    std::string name = row.symbol;
+    CHECK(status.toString().starts_with(name.substr(0, name.find("_v2"))));
+    CHECK(fixture.fake->contexts.empty());
+    CHECK(fixture.fake->numModules == 0);
+  }
+}
+
+TEST_CASE("a failure carries the driver's name and text for it") {
+  Fixture fixture;
+  fixture.fake->failures["cuMemAlloc_v2"] = 2;
+  CHECK(fixture.device()->allocate(64).status().toString() ==
+        "cuMemAlloc: CUDA_ERROR_OUT_OF_MEMORY: out of memory; while allocating 64 bytes");
+}
+
+TEST_CASE("a driver that cannot begin is unavailable") {
+  Fixture fixture;
+  fixture.fake->failures["cuInit"] = 100;
+  Result<std::shared_ptr<const Driver>> driver = Driver::open(JITK_FAKE_CUDA_NEW);
+  CHECK(driver.status().code() == StatusCode::Unavailable);
+  CHECK(driver.status().toString() == "cuInit: error 100");
+}
+
+TEST_SUITE_END();
