@@ -1,0 +1,255 @@
+#include "src/runtime/Plan.h"
+
+#include "src/runtime/PlanFile.h"
+#include "tests/unit/runtime/Stub.h"
+
+#include <atomic>
+#include <doctest/doctest.h>
+#include <future>
+#include <thread>
+
+using namespace jitk;
+using namespace jitk::test;
+
+TEST_SUITE_BEGIN("runtime/Plan");
+
+namespace {
+
+/// Progress records, copied.
+struct Seen {
+  size_t done, total;
+  std::string problem;
+  StatusCode code;
+  Tier tier;
+};
+
+PrepareOptions onDevice(StubRuntime &stub, std::vector<Seen> *seen = nullptr) {
+  PrepareOptions options;
+  options.device = stub.device;
+  if (seen) {
+    options.progress = [seen](const Progress &progress) {
+      seen->push_back({progress.done, progress.total, progress.problem.text, progress.status.code(), progress.tier});
+    };
+  }
+  return options;
+}
+
+} // namespace
+
+TEST_CASE("equal problems are prepared once") {
+  StubRuntime stub;
+  Plan plan(stub.runtime);
+  REQUIRE(plan.add({{stubProblem("*"), 0}, {stubProblem("*"), 3}, {stubProblem("*<=64"), 0}}).ok());
+  REQUIRE(plan.add({{stubProblem("*"), 1}}).ok());
+  REQUIRE(plan.items().size() == 2);
+  CHECK(plan.items()[0].priority == 3);
+  REQUIRE(plan.prepare(onDevice(stub)).ok());
+  REQUIRE(plan.wait(std::nullopt).ok());
+  CHECK(stub.compiler.numCompilations == 2);
+}
+
+TEST_CASE("each problem is reported once, in the order of finishing") {
+  StubRuntime stub;
+  Plan plan(stub.runtime);
+  for (int n = 1; n <= 20; ++n) {
+    REQUIRE(plan.add({{stubProblem("*", n), 0}}).ok());
+  }
+  std::vector<Seen> seen;
+  REQUIRE(plan.prepare(onDevice(stub, &seen)).ok());
+  REQUIRE(plan.wait(std::nullopt).ok());
+  REQUIRE(seen.size() == 20);
+  for (size_t i = 0; i < seen.size(); ++i) {
+    CHECK(seen[i].done == i + 1);
+    CHECK(seen[i].total == 20);
+    CHECK(seen[i].tier == Tier::Compiled);
+  }
+}
+
+TEST_CASE("a sealed plan looks up, and has nothing else to offer") {
+  StubRuntime stub;
+  Plan plan(stub.runtime);
+  REQUIRE(plan.add({{stubProblem("*"), 0}}).ok());
+  REQUIRE(plan.prepare(onDevice(stub)).ok());
+  REQUIRE(plan.seal().ok());
+  REQUIRE(plan.seal().ok());
+  CHECK(plan.kernel(stub.device, stubProblem("*")).ok());
+
+  Result<std::shared_ptr<const Kernel>> missing = plan.kernel(stub.device, stubProblem("*<=64"));
+  CHECK(missing.status().code() == StatusCode::NotPrepared);
+  CHECK(missing.status().toString() == "plan is sealed and has no kernel for stub m=*<=64 n=64 on sm_90a");
+  auto other = std::make_shared<StubDevice>(kTarget);
+  CHECK(plan.kernel(other, stubProblem("*")).status().code() == StatusCode::NotPrepared);
+  CHECK(plan.add({{stubProblem("*"), 0}}).code() == StatusCode::InvalidArgument);
+  CHECK(plan.prepare(onDevice(stub)).code() == StatusCode::InvalidArgument);
+  CHECK(stub.compiler.numCompilations == 1);
+  CHECK(stub.device->record->numLoads == 1);
+}
+
+TEST_CASE("a plan that is not sealed compiles what is missing, and keeps it") {
+  StubRuntime stub;
+  Plan plan(stub.runtime);
+  REQUIRE(plan.kernel(stub.device, stubProblem("*")).ok());
+  REQUIRE(plan.seal().ok());
+  CHECK(plan.kernel(stub.device, stubProblem("*")).ok());
+  CHECK(stub.device->record->numUnloads == 0);
+}
+
+TEST_CASE("without a device a preparation fills the store") {
+  TemporaryFolder folder;
+  StubRuntime stub(folder.path("store"));
+  Plan plan(stub.runtime);
+  REQUIRE(plan.add({{stubProblem("*"), 0}}).ok());
+  PrepareOptions options;
+  options.target = kTarget;
+  REQUIRE(plan.prepare(std::move(options)).ok());
+  REQUIRE(plan.wait(std::nullopt).ok());
+  CHECK(stub.runtime->entries().disk()->list(false).size() == 1);
+  CHECK(stub.device->record->numLoads == 0);
+}
+
+TEST_CASE("the first failure is what waiting reports, and the others go on") {
+  StubRuntime stub;
+  stub.compiler.failure = unsupported("cannot do that");
+  Plan plan(stub.runtime);
+  REQUIRE(plan.add({{stubProblem("*", 1), 0}, {stubProblem("*", 2), 0}}).ok());
+  std::vector<Seen> seen;
+  REQUIRE(plan.prepare(onDevice(stub, &seen)).ok());
+  CHECK(plan.wait(std::nullopt).code() == StatusCode::Unsupported);
+  CHECK(seen.size() == 2);
+  CHECK(stub.compiler.numCompilations == 2);
+}
+
+TEST_CASE("an exception in a compiler is a failure of one kernel") {
+  StubRuntime stub;
+  stub.compiler.onCompile = [](const Description &) { throw std::runtime_error("surprise"); };
+  Plan plan(stub.runtime);
+  REQUIRE(plan.add({{stubProblem("*"), 0}}).ok());
+  REQUIRE(plan.prepare(onDevice(stub)).ok());
+  Status status = plan.wait(std::nullopt);
+  CHECK(status.code() == StatusCode::Internal);
+  CHECK(status.toString().find("surprise") != std::string::npos);
+}
+
+TEST_CASE("a cancelled preparation finishes what it began, and begins nothing") {
+  StubRuntime stub;
+  std::promise<void> begun, go;
+  std::shared_future<void> goes = go.get_future().share();
+  std::atomic<int> numBegun = 0;
+  stub.compiler.onCompile = [&](const Description &) {
+    if (++numBegun == 4) { // all four workers are busy
+      begun.set_value();
+    }
+    goes.wait();
+  };
+  Plan plan(stub.runtime);
+  for (int n = 1; n <= 20; ++n) {
+    REQUIRE(plan.add({{stubProblem("*", n), 0}}).ok());
+  }
+  std::vector<Seen> seen;
+  REQUIRE(plan.prepare(onDevice(stub, &seen)).ok());
+  begun.get_future().wait();
+  CHECK(plan.add({{stubProblem("*"), 0}}).code() == StatusCode::InvalidArgument);
+  CHECK(plan.wait(std::chrono::milliseconds(1)).code() == StatusCode::DeadlineExceeded);
+  plan.cancel();
+  go.set_value();
+  CHECK(plan.wait(std::nullopt).code() == StatusCode::Cancelled);
+  CHECK(seen.size() == 20);
+  CHECK(numBegun == 4);
+  // It may be prepared again.
+  REQUIRE(plan.prepare(onDevice(stub)).ok());
+  CHECK(plan.wait(std::nullopt).ok());
+}
+
+TEST_CASE("what a deadline leaves is not begun") {
+  StubRuntime stub;
+  Plan plan(stub.runtime);
+  REQUIRE(plan.add({{stubProblem("*"), 0}}).ok());
+  PrepareOptions options = onDevice(stub);
+  options.deadline = std::chrono::steady_clock::now();
+  REQUIRE(plan.prepare(std::move(options)).ok());
+  CHECK(plan.wait(std::nullopt).code() == StatusCode::DeadlineExceeded);
+  CHECK(stub.compiler.numCompilations == 0);
+}
+
+TEST_CASE("higher priorities are begun first") {
+  StubRuntime stub;
+  RuntimeOptions options;
+  options.storeFolder = "";
+  options.compiler = &stub.compiler;
+  options.jobs = 1;
+  stub.runtime = Runtime::create(std::move(options));
+  std::vector<int64_t> order;
+  stub.compiler.onCompile = [&](const Description &description) { order.push_back(description.dimension("n").value); };
+  Plan plan(stub.runtime);
+  REQUIRE(plan.add({{stubProblem("*", 1), 0}, {stubProblem("*", 2), 5}, {stubProblem("*", 3), -1}}).ok());
+  REQUIRE(plan.add({{stubProblem("*", 4), 5}}).ok());
+  REQUIRE(plan.prepare(onDevice(stub)).ok());
+  REQUIRE(plan.wait(std::nullopt).ok());
+  CHECK(order == std::vector<int64_t>{2, 4, 1, 3});
+}
+
+TEST_CASE("a plan that dies cancels and waits") {
+  StubRuntime stub;
+  {
+    Plan plan(stub.runtime);
+    for (int n = 1; n <= 50; ++n) {
+      REQUIRE(plan.add({{stubProblem("*", n), 0}}).ok());
+    }
+    REQUIRE(plan.prepare(onDevice(stub)).ok());
+  }
+  CHECK(stub.compiler.numCompilations <= 50);
+}
+
+TEST_CASE("an empty plan is ready at once") {
+  StubRuntime stub;
+  Plan plan(stub.runtime);
+  CHECK(plan.wait(std::nullopt).ok());
+  REQUIRE(plan.prepare(onDevice(stub)).ok());
+  CHECK(plan.wait(std::nullopt).ok());
+}
+
+TEST_SUITE_END();
+
+TEST_SUITE_BEGIN("runtime/PlanFile");
+
+static std::string failure(std::string_view text) {
+  Result<std::vector<Plan::Item>> items = parsePlanFile(text);
+  REQUIRE_FALSE(items.ok());
+  CHECK(items.status().code() == StatusCode::InvalidArgument);
+  return items.status().toString();
+}
+
+TEST_CASE("a plan file is written as it was read") {
+  Result<std::vector<Plan::Item>> items = parsePlanFile(R"({"jitk_plan": 1, "model": "ignored", "kernels": [
+    {"op": "matmul", "attributes": {"m": "*<=1024", "n": 4096, "k": "7168"}, "priority": 2},
+    {"op": "flash_attention", "attributes": {"heads": 8, "seq_q": "*", "head_dim": 128, "causal": true}}]})");
+  REQUIRE(items.ok());
+  REQUIRE(items->size() == 2);
+  CHECK((*items)[0].problem->text == "matmul b_layout=row dtype=bf16 k=7168 m=*<=1024 n=4096 out_dtype=bf16");
+  CHECK((*items)[0].priority == 2);
+  CHECK((*items)[1].problem->description.flag("causal"));
+  Result<std::vector<Plan::Item>> again = parsePlanFile(writePlanFile(*items));
+  REQUIRE(again.ok());
+  for (size_t i = 0; i < 2; ++i) {
+    CHECK((*again)[i].problem->text == (*items)[i].problem->text);
+    CHECK((*again)[i].priority == (*items)[i].priority);
+  }
+}
+
+TEST_CASE("what is no plan file is refused, with the place") {
+  CHECK(failure("") == "plan file must be a JSON object");
+  CHECK(failure("{") == "plan file must be a JSON object");
+  CHECK(failure("[]") == "plan file must be a JSON object");
+  CHECK(failure("{}") == "plan file must have the member jitk_plan with the value 1");
+  CHECK(failure(R"({"jitk_plan": 2})") == "plan file must have the member jitk_plan with the value 1");
+  CHECK(failure(R"({"jitk_plan": 1})") == "plan file must have the member kernels, a list");
+  CHECK(failure(R"({"jitk_plan": 1, "kernels": [7]})") ==
+        "plan file kernel must be an object with a string member op; in kernel 0 of the plan file");
+  CHECK(failure(R"({"jitk_plan": 1, "kernels": [{"op": "matmul", "attributes": {"m": 1.5}}]})") ==
+        "plan file attribute m must be a string, an integer or a truth value: got 1.5; in kernel 0 of the plan file");
+  CHECK(failure(R"({"jitk_plan": 1, "kernels": [{"op": "matmul", "attributes": {"m": 1, "n": 1, "k": 1}},
+                                                {"op": "nonsense"}]})")
+            .ends_with("got 'nonsense'; in kernel 1 of the plan file"));
+}
+
+TEST_SUITE_END();

@@ -1,0 +1,255 @@
+#include "tests/unit/runtime/Stub.h"
+
+#include <atomic>
+#include <doctest/doctest.h>
+#include <filesystem>
+#include <fstream>
+#include <latch>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+
+using namespace jitk;
+using namespace jitk::test;
+
+TEST_SUITE_BEGIN("runtime/Runtime");
+
+/// Runs `body(i)` on `count` threads that begin together.
+template <typename Body> static void together(int count, Body body) {
+  std::latch start(count);
+  std::vector<std::thread> threads;
+  for (int i = 0; i < count; ++i) {
+    threads.emplace_back([&, i] {
+      start.arrive_and_wait();
+      body(i);
+    });
+  }
+  for (std::thread &thread : threads) {
+    thread.join();
+  }
+}
+
+TEST_CASE("a kernel is compiled, then found in memory") {
+  StubRuntime stub;
+  Result<Obtained> first = stub.runtime->entries().obtain(*stubProblem("*"), kTarget);
+  REQUIRE(first.ok());
+  CHECK(first->tier == Tier::Compiled);
+  Result<Obtained> second = stub.runtime->entries().obtain(*stubProblem("*"), kTarget);
+  CHECK(second->tier == Tier::Memory);
+  CHECK(second->entry == first->entry);
+  CHECK(stub.compiler.numCompilations == 1);
+}
+
+TEST_CASE("the next process finds it on the disk and compiles nothing") {
+  TemporaryFolder folder;
+  StubRuntime stub(folder.path("store"));
+  REQUIRE(stub.runtime->entries().obtain(*stubProblem("*"), kTarget).ok());
+  stub.restart(folder.path("store"));
+  Result<Obtained> found = stub.runtime->entries().obtain(*stubProblem("*"), kTarget);
+  REQUIRE(found.ok());
+  CHECK(found->tier == Tier::Disk);
+  CHECK(found->entry->facts.registers == 32);
+  CHECK(stub.compiler.numCompilations == 1);
+}
+
+TEST_CASE("another target, another assembler and another problem are each compiled") {
+  TemporaryFolder folder;
+  StubRuntime stub(folder.path("store"));
+  EntrySource &entries = stub.runtime->entries();
+  REQUIRE(entries.obtain(*stubProblem("*"), kTarget).ok());
+  REQUIRE(entries.obtain(*stubProblem("*<=64"), kTarget).ok());
+  REQUIRE(entries.obtain(*stubProblem("*"), Target{Target::Kind::Cuda, 90, false}).ok());
+  REQUIRE(entries.obtain(*stubProblem("*"), Target{Target::Kind::Emulator, 90, true}).ok());
+  CHECK(stub.compiler.numCompilations == 4);
+  stub.compiler.assembler = "stub assembler 2";
+  stub.restart(folder.path("store"));
+  CHECK(stub.runtime->entries().obtain(*stubProblem("*"), kTarget)->tier == Tier::Compiled);
+}
+
+TEST_CASE("a hundred threads that want the same kernel compile it once and load it once") {
+  TemporaryFolder folder;
+  StubRuntime stub(folder.path("store"));
+  std::atomic<int> numGood = 0;
+  std::vector<std::shared_ptr<const Kernel>> kernels(100);
+  together(100, [&](int i) {
+    Result<std::shared_ptr<const Kernel>> kernel = stub.runtime->kernel(stub.device, stubProblem("*"));
+    if (kernel.ok()) {
+      ++numGood;
+      kernels[static_cast<size_t>(i)] = *kernel;
+    }
+  });
+  CHECK(numGood == 100);
+  CHECK(stub.compiler.numCompilations == 1);
+  CHECK(stub.device->record->numLoads == 1);
+  for (const auto &kernel : kernels) {
+    CHECK(kernel == kernels[0]);
+  }
+}
+
+TEST_CASE("several runtimes over one store compile each kernel once") {
+  TemporaryFolder folder;
+  StubCompiler compiler;
+  auto makeRuntime = [&] {
+    RuntimeOptions options;
+    options.storeFolder = folder.path("store");
+    options.compiler = &compiler;
+    options.jobs = 1;
+    options.lockPatience = std::chrono::seconds(60);
+    return Runtime::create(std::move(options));
+  };
+  constexpr int kRuntimes = 8, kKernels = 12;
+  std::vector<std::shared_ptr<Runtime>> runtimes;
+  for (int i = 0; i < kRuntimes; ++i) {
+    runtimes.push_back(makeRuntime());
+  }
+  std::atomic<int> numGood = 0;
+  together(kRuntimes, [&](int i) {
+    for (int k = 0; k < kKernels; ++k) {
+      numGood += runtimes[static_cast<size_t>(i)]->entries().obtain(*stubProblem("*", k + 1), kTarget).ok();
+    }
+  });
+  CHECK(numGood == kRuntimes * kKernels);
+  CHECK(compiler.numCompilations == kKernels);
+}
+
+TEST_CASE("several processes over one store compile each kernel once") {
+  TemporaryFolder folder;
+  constexpr int kProcesses = 6, kKernels = 10;
+  std::vector<pid_t> children;
+  int counts[2];
+  REQUIRE(::pipe(counts) == 0);
+  for (int i = 0; i < kProcesses; ++i) {
+    pid_t child = ::fork();
+    if (child == 0) {
+      StubRuntime stub(folder.path("store"));
+      bool good = true;
+      for (int k = 0; k < kKernels; ++k) {
+        good = good && stub.runtime->entries().obtain(*stubProblem("*", k + 1), kTarget).ok();
+      }
+      int compiled = good ? stub.compiler.numCompilations.load() : 1000;
+      (void)!::write(counts[1], &compiled, sizeof compiled);
+      ::_exit(0);
+    }
+    children.push_back(child);
+  }
+  int total = 0;
+  for (pid_t child : children) {
+    int compiled = 0;
+    REQUIRE(::read(counts[0], &compiled, sizeof compiled) == sizeof compiled);
+    total += compiled;
+    ::waitpid(child, nullptr, 0);
+  }
+  CHECK(total == kKernels);
+  ::close(counts[0]);
+  ::close(counts[1]);
+}
+
+TEST_CASE("a failure is told to all who wait, and tried again by the next") {
+  StubRuntime stub;
+  stub.compiler.failure = unsupported("cannot do that").atStage("lower");
+  Result<Obtained> failed = stub.runtime->entries().obtain(*stubProblem("*"), kTarget);
+  CHECK(failed.status().code() == StatusCode::Unsupported);
+  CHECK(failed.status().stage() == "lower");
+  stub.compiler.failure = okStatus();
+  CHECK(stub.runtime->entries().obtain(*stubProblem("*"), kTarget).ok());
+}
+
+TEST_CASE("what a compiler gives is checked before it is kept") {
+  TemporaryFolder folder;
+  StubRuntime stub(folder.path("store"));
+  SUBCASE("nothing") { stub.compiler.code = {}; }
+  SUBCASE("garbage") { stub.compiler.code = {'g', 'a', 'r', 'b', 'a', 'g', 'e'}; }
+  SUBCASE("cut off") { stub.compiler.code = {0x7f, 'E'}; }
+  Result<Obtained> obtained = stub.runtime->entries().obtain(*stubProblem("*"), kTarget);
+  REQUIRE_FALSE(obtained.ok());
+  CHECK(obtained.status().code() == StatusCode::Internal);
+  CHECK(stub.runtime->entries().disk()->list(false).empty());
+}
+
+TEST_CASE("a damaged entry is compiled again, with one log line") {
+  TemporaryFolder folder;
+  StubRuntime stub(folder.path("store"));
+  REQUIRE(stub.runtime->entries().obtain(*stubProblem("*"), kTarget).ok());
+  std::string name = stub.runtime->entries().keyOf(*stubProblem("*"), kTarget)->name();
+  std::filesystem::resize_file(folder.path("store/" + name + ".jitk"), 60);
+  stub.restart(folder.path("store"));
+  CHECK(stub.runtime->entries().obtain(*stubProblem("*"), kTarget)->tier == Tier::Compiled);
+  CHECK(stub.lines.lines().size() == 1);
+  stub.restart(folder.path("store"));
+  CHECK(stub.runtime->entries().obtain(*stubProblem("*"), kTarget)->tier == Tier::Disk);
+}
+
+TEST_CASE("a store that cannot be had costs one warning, and kernels stay in memory") {
+  StubRuntime stub("/proc/nowhere/store");
+  REQUIRE(stub.lines.lines().size() == 1);
+  CHECK(stub.lines.lines()[0].starts_with("warning: store: store folder cannot be created: /proc/nowhere/store"));
+  CHECK(stub.runtime->entries().obtain(*stubProblem("*"), kTarget)->tier == Tier::Compiled);
+  CHECK(stub.runtime->entries().obtain(*stubProblem("*"), kTarget)->tier == Tier::Memory);
+  CHECK(stub.lines.lines().size() == 1);
+}
+
+TEST_CASE("no place for a store is one warning too") {
+  LogLines lines;
+  RuntimeOptions options;
+  options.logSink = lines.sink();
+  options.jobs = 1;
+  std::shared_ptr<Runtime> runtime = Runtime::create(std::move(options));
+  CHECK(lines.lines() == std::vector<std::string>{"warning: store: no folder for the store: HOME, XDG_CACHE_HOME and "
+                                                  "JITK_STORE are not set; kernels stay in memory"});
+}
+
+TEST_CASE("without a compiler library the store still serves") {
+  TemporaryFolder folder;
+  StubRuntime stub(folder.path("store"));
+  REQUIRE(stub.runtime->entries().obtain(*stubProblem("*"), kTarget).ok());
+
+  RuntimeOptions options;
+  options.storeFolder = folder.path("store");
+  options.compilerLibrary = "/nowhere/libjitk-compiler.so";
+  options.buildId = "stub build";
+  options.jobs = 1;
+  std::shared_ptr<Runtime> sealedImage = Runtime::create(std::move(options));
+  Result<Obtained> found = sealedImage->entries().obtain(*stubProblem("*"), kTarget);
+  REQUIRE(found.ok());
+  CHECK(found->tier == Tier::Disk);
+  Result<Obtained> missing = sealedImage->entries().obtain(*stubProblem("*", 128), kTarget);
+  CHECK(missing.status().code() == StatusCode::Unavailable);
+  CHECK(missing.status().toString().find("/nowhere/libjitk-compiler.so") != std::string::npos);
+  CHECK(missing.status().toString().find("and the store has no kernel for stub") != std::string::npos);
+}
+
+TEST_CASE("without an assembler the store still serves") {
+  TemporaryFolder folder;
+  StubRuntime stub(folder.path("store"));
+  REQUIRE(stub.runtime->entries().obtain(*stubProblem("*"), kTarget).ok());
+  stub.compiler.noAssembler = true;
+  stub.restart(folder.path("store"));
+  CHECK(stub.runtime->entries().obtain(*stubProblem("*"), kTarget)->tier == Tier::Disk);
+  Result<Obtained> missing = stub.runtime->entries().obtain(*stubProblem("*", 128), kTarget);
+  CHECK(missing.status().toString().starts_with("no assembler was found"));
+}
+
+TEST_CASE("a kernel that nobody holds is unloaded, and loaded again when asked for") {
+  StubRuntime stub;
+  REQUIRE(stub.runtime->kernel(stub.device, stubProblem("*")).ok());
+  CHECK(stub.device->record->numUnloads == 1);
+  Tier tier = Tier::None;
+  Result<std::shared_ptr<const Kernel>> held = stub.runtime->kernel(stub.device, stubProblem("*"), &tier);
+  CHECK(tier == Tier::Memory);
+  REQUIRE(stub.runtime->kernel(stub.device, stubProblem("*"), &tier).ok());
+  CHECK(tier == Tier::Loaded);
+  CHECK(stub.device->record->numLoads == 2);
+}
+
+TEST_CASE("two devices of one target share code and have kernels of their own") {
+  StubRuntime stub;
+  auto second = std::make_shared<StubDevice>(kTarget);
+  Result<std::shared_ptr<const Kernel>> one = stub.runtime->kernel(stub.device, stubProblem("*"));
+  Result<std::shared_ptr<const Kernel>> two = stub.runtime->kernel(second, stubProblem("*"));
+  CHECK((*one)->device() == stub.device);
+  CHECK((*two)->device() == second);
+  CHECK(&(*one)->entry() == &(*two)->entry());
+  CHECK(stub.compiler.numCompilations == 1);
+}
+
+TEST_SUITE_END();
