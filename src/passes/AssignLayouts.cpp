@@ -1,19 +1,21 @@
 // --jitk-assign-layouts: gives every tensor an encoding.
 //
-// Dots get the layouts of the target's tensor cores, global accesses coalesced ones; what is computed from their
-// tensors follows (NaturalLayouts). One walk then sets the types in place. A tensor that has no layout of its own
-// (indices, masks, constants) is cloned in each layout in which it is wanted; one that has another layout is converted,
-// right after its definition, once for each layout.
+// Dots get the layouts of the target's tensor cores (DotLayouts), global accesses coalesced ones; what is computed from
+// their tensors follows (NaturalLayouts). One walk then sets the types in place. A tensor that has no layout of its own
+// (indices, masks, constants, reads of shared memory) is made again in each layout in which it is wanted; one that has
+// another layout is converted, right after its definition, once for each layout.
 
 #include "src/ir/ttng/Ttng.h"
 #include "src/passes/AxisInfo.h"
 #include "src/passes/Passes.h"
-#include "src/passes/layouts/AccessLayouts.h"
 #include "src/passes/layouts/DotLayouts.h"
+#include "src/passes/layouts/LayoutRules.h"
 #include "src/passes/layouts/NaturalLayouts.h"
+#include "src/passes/layouts/TargetCapability.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
 
 using namespace mlir;
 
@@ -29,71 +31,93 @@ namespace {
 /// Assigns the layouts of one function.
 class LayoutAssignment {
 public:
-  LayoutAssignment(tt::FuncOp function, unsigned numWarps, const NaturalLayouts &natural)
-      : function_(function), numWarps_(numWarps), natural_(natural) {}
+  LayoutAssignment(tt::FuncOp function, const NaturalLayouts &natural)
+      : function_(function), natural_(natural), edges_(tensorEdges(function)) {}
 
-  void run() {
-    function_.walk<WalkOrder::PreOrder>([&](Operation *op) { operations_.push_back(op); });
-    for (Operation *op : operations_) {
-      assign(op);
-    }
-    for (Operation *op : operations_) {
-      assignYields(op);
-    }
-    for (Operation *op : llvm::reverse(operations_)) {
-      if (isUnassigned(op) && op->use_empty()) {
-        op->erase();
-      }
-    }
-  }
+  void run();
 
 private:
+  void settleArguments();
+  void settleCarried();
   void assign(Operation *op);
-  void assignAccess(Operation *op);
-  void assignFor(scf::ForOp loop);
-  void assignWhile(scf::WhileOp loop);
-  void assignYields(Operation *op);
+  void assignDerived(Operation *op);
+  void eraseReplaced();
+
   /// `value` in `layout`.
   Value get(Value value, Attribute layout);
-  Value clone(Operation *op, Attribute layout);
+  Value make(Value value, Attribute layout);
+  Value remake(Operation *op, Attribute layout);
+  Value convert(Value value, Attribute layout);
+  /// Whether `op` has no layout of its own: only what is made again of it lives on.
+  bool isReplaced(Operation *op) const;
   void want(OpOperand &operand, Attribute layout);
-  void settle(Value value, Attribute layout);
-  Attribute layoutOf(Value value) const;
-  /// A pure operation whose result has no layout of its own: only its clones live on.
-  bool isUnassigned(Operation *op) const;
 
   tt::FuncOp function_;
-  unsigned numWarps_;
   const NaturalLayouts &natural_;
+  SmallVector<ControlFlowEdge> edges_;
   SmallVector<Operation *> operations_;
   DenseMap<std::pair<Value, Attribute>, Value> made_;
 };
 
 } // namespace
 
-static RankedTensorType withLayout(Type type, Attribute layout) {
-  auto tensor = cast<RankedTensorType>(type);
-  return RankedTensorType::get(tensor.getShape(), tensor.getElementType(), layout);
-}
-
 static bool isTensor(Value value) { return isa<RankedTensorType>(value.getType()); }
 
-Attribute LayoutAssignment::layoutOf(Value value) const {
-  if (Attribute layout = natural_.of(value)) {
-    return layout;
-  }
-  return defaultLayout(cast<RankedTensorType>(value.getType()), numWarps_);
+static Attribute encodingOf(Value value) { return cast<RankedTensorType>(value.getType()).getEncoding(); }
+
+static RankedTensorType withLayout(Type type, Attribute layout) {
+  return cast<RankedTensorType>(type).cloneWithEncoding(layout);
 }
 
-bool LayoutAssignment::isUnassigned(Operation *op) const {
-  return op->getNumResults() == 1 && isTensor(op->getResult(0)) && !natural_.of(op->getResult(0)) &&
-         !isa<scf::ForOp, scf::IfOp, scf::WhileOp>(op);
-}
-
-void LayoutAssignment::settle(Value value, Attribute layout) {
-  if (isTensor(value)) {
+static void settle(Value value, Attribute layout) {
+  if (isTensor(value) && !encodingOf(value)) {
     value.setType(withLayout(value.getType(), layout));
   }
+}
+
+void LayoutAssignment::run() {
+  function_.walk<WalkOrder::PreOrder>([&](Operation *op) { operations_.push_back(op); });
+  settleArguments();
+  settleCarried();
+  for (Operation *op : operations_) {
+    assign(op);
+  }
+  for (const ControlFlowEdge &edge : edges_) {
+    want(*edge.from, encodingOf(edge.to.front()));
+  }
+  eraseReplaced();
+}
+
+void LayoutAssignment::settleArguments() {
+  for (BlockArgument argument : function_.getArguments()) {
+    if (isTensor(argument)) {
+      settle(argument, natural_.ofOrDefault(argument));
+    }
+  }
+  SmallVector<Type> results;
+  for (Type type : function_.getResultTypes()) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    bool isOpen = tensor && !tensor.getEncoding();
+    results.push_back(isOpen ? withLayout(tensor, defaultLayout(tensor, ttg::lookupNumWarps(function_))) : type);
+  }
+  auto arguments = function_.isExternal() ? function_.getFunctionType().getInputs()
+                                          : TypeRange(function_.getBody().getArgumentTypes());
+  function_.setFunctionType(FunctionType::get(function_.getContext(), arguments, results));
+}
+
+void LayoutAssignment::settleCarried() {
+  for (const ControlFlowEdge &edge : edges_) {
+    for (Value value : edge.to) {
+      settle(value, natural_.ofOrDefault(value));
+    }
+  }
+}
+
+// --- one op ----------------------------------------------------------------------------------------------------------
+
+bool LayoutAssignment::isReplaced(Operation *op) const {
+  return isRemakable(op) && isTensor(op->getResult(0)) && !encodingOf(op->getResult(0)) &&
+         !natural_.of(op->getResult(0));
 }
 
 void LayoutAssignment::want(OpOperand &operand, Attribute layout) {
@@ -102,158 +126,125 @@ void LayoutAssignment::want(OpOperand &operand, Attribute layout) {
   }
 }
 
-Value LayoutAssignment::clone(Operation *op, Attribute layout) {
-  OpBuilder builder(op);
-  builder.setInsertionPointAfter(op);
-  Type type = withLayout(op->getResult(0).getType(), layout);
-  if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
-    auto value = cast<DenseElementsAttr>(constant.getValue()).reshape(cast<ShapedType>(type));
-    return arith::ConstantOp::create(builder, op->getLoc(), value);
+void LayoutAssignment::assign(Operation *op) {
+  bool isHandedOn = isa<RegionBranchOpInterface>(op) || op->hasTrait<OpTrait::IsTerminator>();
+  if (isReplaced(op) || (isHandedOn && !isa<tt::ReturnOp>(op))) {
+    return;
   }
-  SmallVector<Value> operands;
-  for (Value operand : op->getOperands()) {
-    Attribute wanted = layout;
-    if (auto expand = dyn_cast<tt::ExpandDimsOp>(op)) {
-      wanted = ttg::SliceEncodingAttr::get(expand.getAxis(), layout);
+  if (isa<tt::DotOp, ttng::WarpGroupDotOp>(op)) {
+    for (OpOperand &operand : op->getOpOperands()) {
+      want(operand, dotOperandLayout(operand));
     }
-    operands.push_back(isTensor(operand) ? get(operand, wanted) : operand);
+  } else if (Attribute layout = natural_.ofAccess(op)) {
+    llvm::for_each(op->getOpOperands(), [&](OpOperand &operand) { want(operand, layout); });
+    llvm::for_each(op->getResults(), [&](Value result) { settle(result, layout); });
+  } else if (auto end = dyn_cast<tt::ReturnOp>(op)) {
+    for (auto [operand, type] : llvm::zip_equal(op->getOpOperands(), function_.getResultTypes())) {
+      want(operand, isTensor(operand.get()) ? cast<RankedTensorType>(type).getEncoding() : Attribute());
+    }
+  } else {
+    assignDerived(op);
   }
-  builder.setInsertionPointAfter(op);
-  Operation *copy = builder.clone(*op);
-  copy->setOperands(operands);
-  copy->getResult(0).setType(type);
-  return copy->getResult(0);
 }
 
+void LayoutAssignment::assignDerived(Operation *op) {
+  // What the results follow from comes first: operands that keep their layout give them theirs.
+  Attribute layout;
+  for (Value result : op->getResults()) {
+    if (isTensor(result) && !layout) {
+      layout = natural_.ofOrDefault(result);
+    }
+  }
+  Attribute source;
+  for (OpOperand &operand : op->getOpOperands()) {
+    if (!isTensor(operand.get())) {
+      continue;
+    }
+    Attribute natural = natural_.of(operand.get());
+    bool isKept = natural && (!layout || resultLayout(operand, natural) == layout);
+    Attribute derived = layout ? operandLayout(operand, layout) : Attribute();
+    Attribute wanted = isKept ? natural : derived ? derived : natural_.ofOrDefault(operand.get());
+    // Operands of one reduction have one layout.
+    source = isa<tt::ReduceOp>(op) && source ? source : wanted;
+    want(operand, isa<tt::ReduceOp>(op) ? source : wanted);
+  }
+  for (Value result : op->getResults()) {
+    if (isTensor(result)) {
+      settle(result, natural_.ofOrDefault(result));
+    }
+  }
+}
+
+// --- values in layouts -----------------------------------------------------------------------------------------------
+
 Value LayoutAssignment::get(Value value, Attribute layout) {
-  Attribute current = cast<RankedTensorType>(value.getType()).getEncoding();
-  if (current == layout) {
+  if (encodingOf(value) == layout) {
     return value;
   }
-  Value &known = made_[{value, layout}];
-  if (known) {
+  if (Value known = made_.lookup({value, layout})) {
     return known;
   }
-  Operation *definition = value.getDefiningOp();
-  Value result;
-  if (definition && !current && isUnassigned(definition)) {
-    result = clone(definition, layout);
-  } else {
-    OpBuilder builder(function_.getContext());
-    builder.setInsertionPointAfterValue(value);
-    result = ttg::ConvertLayoutOp::create(builder, value.getLoc(), withLayout(value.getType(), layout), value);
-  }
-  // `known` may have moved while operands were made.
+  Value result = make(value, layout);
   made_[{value, layout}] = result;
   return result;
 }
 
-void LayoutAssignment::assignAccess(Operation *op) {
-  Attribute layout = natural_.ofAccess(op);
-  // A vector that is computed in some layout is stored from it: converting a few elements gains nothing.
-  if (auto store = dyn_cast<tt::StoreOp>(op)) {
-    auto type = cast<RankedTensorType>(store.getValue().getType());
-    if (Attribute computed = natural_.of(store.getValue()); computed && type.getRank() == 1) {
-      layout = computed;
-    }
+/// A conversion to wider elements: moving its operand moves less.
+static bool widens(Operation *op) {
+  if (!isa<arith::ExtFOp, arith::ExtSIOp, arith::ExtUIOp, tt::FpToFpOp>(op)) {
+    return false;
   }
+  return getElementTypeOrSelf(op->getOperand(0)).getIntOrFloatBitWidth() <
+         getElementTypeOrSelf(op->getResult(0)).getIntOrFloatBitWidth();
+}
+
+Value LayoutAssignment::make(Value value, Attribute layout) {
+  Operation *definition = value.getDefiningOp();
+  if (!definition || !(isReplaced(definition) || widens(definition))) {
+    return convert(value, layout);
+  }
+  bool reachesOperands = llvm::all_of(definition->getOpOperands(), [&](OpOperand &operand) {
+    return !isTensor(operand.get()) || operandLayout(operand, layout);
+  });
+  if (reachesOperands) {
+    return remake(definition, layout);
+  }
+  // A change of shape that no operand's layout gives: made in a layout that one gives, then moved.
+  OpOperand &operand = definition->getOpOperand(0);
+  Attribute natural = resultLayout(operand, natural_.ofOrDefault(operand.get()));
+  return convert(remake(definition, natural ? natural : Attribute(defaultLayout(value))), layout);
+}
+
+Value LayoutAssignment::convert(Value value, Attribute layout) {
+  OpBuilder builder(function_.getContext());
+  builder.setInsertionPointAfterValue(value);
+  return ttg::ConvertLayoutOp::create(builder, value.getLoc(), withLayout(value.getType(), layout), value);
+}
+
+Value LayoutAssignment::remake(Operation *op, Attribute layout) {
+  OpBuilder builder(op);
+  builder.setInsertionPointAfter(op);
+  RankedTensorType type = withLayout(op->getResult(0).getType(), layout);
+  if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
+    return arith::ConstantOp::create(builder, op->getLoc(), cast<DenseElementsAttr>(constant.getValue()).reshape(type));
+  }
+  SmallVector<Value> operands;
   for (OpOperand &operand : op->getOpOperands()) {
-    want(operand, layout);
+    Value source = operand.get();
+    operands.push_back(isTensor(source) ? get(source, operandLayout(operand, layout)) : source);
   }
-  for (Value result : op->getResults()) {
-    settle(result, layout);
-  }
+  builder.setInsertionPointAfter(op);
+  Operation *made = builder.clone(*op);
+  made->setOperands(operands);
+  made->getResult(0).setType(type);
+  return made->getResult(0);
 }
 
-void LayoutAssignment::assignFor(scf::ForOp loop) {
-  for (auto [index, argument] : llvm::enumerate(loop.getRegionIterArgs())) {
-    if (!isTensor(argument)) {
-      continue;
+void LayoutAssignment::eraseReplaced() {
+  for (Operation *op : llvm::reverse(operations_)) {
+    if (isReplaced(op) && op->use_empty()) {
+      op->erase();
     }
-    Attribute layout = layoutOf(argument);
-    want(loop.getInitArgsMutable()[index], layout);
-    settle(argument, layout);
-    settle(loop.getResult(index), layout);
-  }
-}
-
-void LayoutAssignment::assignWhile(scf::WhileOp loop) {
-  for (auto [index, argument] : llvm::enumerate(loop.getBeforeArguments())) {
-    if (isTensor(argument)) {
-      want(loop.getInitsMutable()[index], layoutOf(argument));
-      settle(argument, layoutOf(argument));
-    }
-  }
-  for (auto [argument, result] : llvm::zip_equal(loop.getAfterArguments(), loop.getResults())) {
-    if (isTensor(argument)) {
-      settle(result, layoutOf(argument));
-      settle(argument, layoutOf(argument));
-    }
-  }
-}
-
-void LayoutAssignment::assign(Operation *op) {
-  if (isUnassigned(op)) {
-    return;
-  }
-  if (auto loop = dyn_cast<scf::ForOp>(op)) {
-    return assignFor(loop);
-  }
-  if (auto loop = dyn_cast<scf::WhileOp>(op)) {
-    return assignWhile(loop);
-  }
-  if (natural_.ofAccess(op)) {
-    return assignAccess(op);
-  }
-  if (isa<tt::DotOp, ttng::WarpGroupDotOp>(op)) {
-    for (OpOperand &operand : op->getOpOperands()) {
-      if (operand.getOperandNumber() < 3) {
-        want(operand, dotOperandLayout(op, operand.getOperandNumber()));
-      }
-    }
-    return;
-  }
-  if (isa<scf::YieldOp, scf::ConditionOp, tt::ReduceReturnOp, tt::ScanReturnOp>(op)) {
-    return;
-  }
-  if (isElementwise(op) || isa<tt::ScanOp>(op)) {
-    for (OpOperand &operand : op->getOpOperands()) {
-      if (op->getNumResults() && isTensor(op->getResult(0))) {
-        want(operand, layoutOf(op->getResult(0)));
-      }
-    }
-  } else if (!isa<ttg::ConvertLayoutOp>(op)) {
-    for (OpOperand &operand : op->getOpOperands()) {
-      if (isTensor(operand.get())) {
-        want(operand, layoutOf(operand.get()));
-      }
-    }
-  }
-  for (Value result : op->getResults()) {
-    if (isTensor(result)) {
-      settle(result, layoutOf(result));
-    }
-  }
-}
-
-void LayoutAssignment::assignYields(Operation *op) {
-  if (!isa<scf::YieldOp, scf::ConditionOp>(op)) {
-    return;
-  }
-  Operation *parent = op->getParentOp();
-  auto wantTypes = [&](MutableOperandRange operands, auto targets) {
-    for (auto [index, target] : llvm::enumerate(targets)) {
-      if (isTensor(target)) {
-        want(operands[index], cast<RankedTensorType>(target.getType()).getEncoding());
-      }
-    }
-  };
-  if (auto condition = dyn_cast<scf::ConditionOp>(op)) {
-    wantTypes(condition.getArgsMutable(), parent->getResults());
-  } else if (auto loop = dyn_cast<scf::WhileOp>(parent)) {
-    wantTypes(cast<scf::YieldOp>(op).getResultsMutable(), loop.getBeforeArguments());
-  } else {
-    wantTypes(cast<scf::YieldOp>(op).getResultsMutable(), parent->getResults());
   }
 }
 
@@ -262,25 +253,18 @@ namespace {
 struct AssignLayoutsPass : impl::AssignLayoutsBase<AssignLayoutsPass> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    auto warps = module->getAttrOfType<IntegerAttr>("ttg.num-warps");
-    auto target = module->getAttrOfType<StringAttr>("ttg.target");
-    unsigned capability = 0;
-    if (!warps || !target || !target.getValue().starts_with("cuda:") ||
-        target.getValue().drop_front(5).getAsInteger(10, capability)) {
-      module.emitError("needs the module attributes ttg.num-warps and ttg.target = \"cuda:<capability>\"");
+    FailureOr<unsigned> capability = targetCapability(module);
+    if (failed(capability)) {
       return signalPassFailure();
     }
-    DotTarget dotTarget = {capability, unsigned(warps.getInt())};
-    for (tt::FuncOp function : llvm::to_vector(module.getOps<tt::FuncOp>())) {
-      if (failed(chooseDotLayouts(function, dotTarget))) {
-        return signalPassFailure();
-      }
+    for (tt::FuncOp function : module.getOps<tt::FuncOp>()) {
+      chooseDotLayouts(function, *capability);
     }
     AxisInfoAnalysis axes(module);
+    auto vectorLength = [&](Value pointers, unsigned dim) { return axes.vectorLength(pointers, dim); };
     for (tt::FuncOp function : module.getOps<tt::FuncOp>()) {
-      auto vectorLength = [&](Value pointers, unsigned dim) { return axes.vectorLength(pointers, dim); };
-      NaturalLayouts natural(function, dotTarget.numWarps, vectorLength);
-      LayoutAssignment(function, dotTarget.numWarps, natural).run();
+      NaturalLayouts natural(function, vectorLength);
+      LayoutAssignment(function, natural).run();
     }
   }
 };

@@ -1,9 +1,9 @@
 #include "src/passes/layouts/AccessLayouts.h"
 
-#include "src/ir/tt/Tt.h"
-
 #include "llvm/Support/MathExtras.h"
 
+#include <algorithm>
+#include <functional>
 #include <numeric>
 
 using namespace mlir;
@@ -11,14 +11,14 @@ using namespace mlir;
 namespace jitk::passes {
 using namespace jitk::ir;
 
-ttg::BlockedEncodingAttr blockedLayout(MLIRContext *context, ArrayRef<int64_t> shape, ArrayRef<unsigned> order,
-                                       int64_t vector, unsigned numWarps) {
-  int64_t elements = std::accumulate(shape.begin(), shape.end(), int64_t(1), std::multiplies<>());
-  int64_t perThread = std::max<int64_t>(1, elements / (32 * numWarps));
-  SmallVector<unsigned> sizePerThread(shape.size(), 1);
-  sizePerThread[order.front()] = std::min({vector, perThread, shape[order.front()]});
-  return ttg::BlockedEncodingAttr::get(context, shape, sizePerThread, order, numWarps, 32,
-                                       ttg::CGAEncodingAttr::getTrivial(context, shape.size()));
+static constexpr int64_t kVectorBits = 128;
+
+static int64_t widestVector(Type element) {
+  if (auto pointer = dyn_cast<tt::PointerType>(element)) {
+    element = pointer.getPointeeType();
+  }
+  int64_t bits = element.isIntOrFloat() ? element.getIntOrFloatBitWidth() : 64;
+  return kVectorBits / std::max<int64_t>(8, bits);
 }
 
 static SmallVector<unsigned> rowMajorOrder(unsigned rank) {
@@ -27,24 +27,42 @@ static SmallVector<unsigned> rowMajorOrder(unsigned rank) {
   return order;
 }
 
-ttg::BlockedEncodingAttr defaultLayout(RankedTensorType type, unsigned numWarps) {
-  return blockedLayout(type.getContext(), type.getShape(), rowMajorOrder(type.getRank()), 1, numWarps);
+int numWarpsOf(Value value) {
+  Operation *definition = value.getDefiningOp();
+  return ttg::lookupNumWarps(definition ? definition : value.getParentBlock()->getParentOp());
 }
 
-ttg::BlockedEncodingAttr coalescedLayout(Value pointers, unsigned numWarps, VectorLength vectorLength) {
+AccessShape AccessShape::of(Value pointers, VectorLength vectorLength) {
   auto type = cast<RankedTensorType>(pointers.getType());
-  Type element = cast<tt::PointerType>(type.getElementType()).getPointeeType();
-  int64_t widest = 128 / std::max(8u, element.getIntOrFloatBitWidth());
-
-  // The dimension with the longest vectors is fastest; of equals the last one.
+  int64_t widest = widestVector(type.getElementType());
   SmallVector<int64_t> lengths;
   for (unsigned dim = 0; dim < type.getRank(); ++dim) {
     lengths.push_back(std::min(vectorLength(pointers, dim), widest));
   }
+  // Of equal dimensions the last is the fastest.
   SmallVector<unsigned> order = rowMajorOrder(type.getRank());
   llvm::sort(order, [&](unsigned a, unsigned b) { return std::pair(lengths[a], a) > std::pair(lengths[b], b); });
-  return blockedLayout(type.getContext(), type.getShape(), order, std::max<int64_t>(1, lengths[order.front()]),
-                       numWarps);
+  return {SmallVector<int64_t>(type.getShape()), order, lengths[order.front()], numWarpsOf(pointers)};
+}
+
+ttg::BlockedEncodingAttr AccessShape::layout(MLIRContext *context) const {
+  constexpr int64_t kLanes = 32;
+  int64_t elements = std::accumulate(shape.begin(), shape.end(), int64_t(1), std::multiplies<>());
+  int64_t perThread = std::max<int64_t>(1, elements / (kLanes * numWarps));
+  SmallVector<unsigned> sizePerThread(shape.size(), 1);
+  sizePerThread[order.front()] = std::min({vector, perThread, shape[order.front()]});
+  return ttg::BlockedEncodingAttr::get(context, shape, sizePerThread, order, numWarps, kLanes,
+                                       ttg::CGAEncodingAttr::getTrivial(context, shape.size()));
+}
+
+ttg::BlockedEncodingAttr defaultLayout(RankedTensorType type, int numWarps) {
+  AccessShape shape = {SmallVector<int64_t>(type.getShape()), rowMajorOrder(type.getRank()),
+                       widestVector(type.getElementType()), numWarps};
+  return shape.layout(type.getContext());
+}
+
+ttg::BlockedEncodingAttr defaultLayout(Value tensor) {
+  return defaultLayout(cast<RankedTensorType>(tensor.getType()), numWarpsOf(tensor));
 }
 
 } // namespace jitk::passes

@@ -11,15 +11,25 @@ namespace jitk::passes {
 /// The largest vector, in elements, that each thread may access along dimension `dim` of a tensor of pointers.
 using VectorLength = llvm::function_ref<int64_t(mlir::Value pointers, unsigned dim)>;
 
-/// A blocked layout for a tensor of `elementBits` wide elements in which `vector` elements along `order.front()` go to
-/// one thread, lanes and warps follow in `order`. Vectors are shortened until every thread has work.
-ir::ttg::BlockedEncodingAttr blockedLayout(mlir::MLIRContext *context, llvm::ArrayRef<int64_t> shape,
-                                           llvm::ArrayRef<unsigned> order, int64_t vector, unsigned numWarps);
+/// What the layout of an access follows from.
+struct AccessShape {
+  llvm::SmallVector<int64_t> shape;
+  llvm::SmallVector<unsigned> order; ///< dimensions, the one with the longest vectors first
+  int64_t vector;                    ///< elements, at most 16 bytes of them
+  int numWarps;                      ///< that run the access
 
-/// Row-major layout for values that no access and no dot shapes.
-ir::ttg::BlockedEncodingAttr defaultLayout(mlir::RankedTensorType type, unsigned numWarps);
+  static AccessShape of(mlir::Value pointers, VectorLength vectorLength);
 
-/// The coalesced layout of an access through `pointers`, vectors of up to 16 bytes.
-ir::ttg::BlockedEncodingAttr coalescedLayout(mlir::Value pointers, unsigned numWarps, VectorLength vectorLength);
+  /// A blocked layout in which `vector` elements along `order.front()` go to one thread, and lanes and warps follow in
+  /// `order`. Vectors are shortened until every thread has work.
+  ir::ttg::BlockedEncodingAttr layout(mlir::MLIRContext *context) const;
+};
+
+/// Row-major layout in vectors of 16 bytes, for a tensor that no access and no dot shapes.
+ir::ttg::BlockedEncodingAttr defaultLayout(mlir::RankedTensorType type, int numWarps);
+ir::ttg::BlockedEncodingAttr defaultLayout(mlir::Value tensor);
+
+/// The warps that run the op or block that makes `value`.
+int numWarpsOf(mlir::Value value);
 
 } // namespace jitk::passes

@@ -1,8 +1,9 @@
 #include "src/passes/layouts/DotLayouts.h"
 
 #include "src/ir/ttng/Ttng.h"
+#include "src/passes/layouts/BufferReads.h"
 
-#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Matchers.h"
 
 #include "llvm/Support/MathExtras.h"
 
@@ -13,40 +14,52 @@ using namespace jitk::ir;
 
 namespace {
 
-struct DotShape {
-  int64_t m, n, k;
-};
+/// The rows of wgmma's tile, and the columns that one instruction takes.
+constexpr int64_t kWarpgroupRows = 64;
+constexpr int64_t kMinWgmmaColumns = 8, kMaxWgmmaColumns = 256;
+constexpr unsigned kWarpsPerWarpgroup = 4;
+/// The tile of mma.sync, and the bits of K that one instruction of either kind takes.
+constexpr int64_t kMmaRows = 16, kMmaColumns = 8;
+constexpr int64_t kInstructionBitsOfK = 256;
+/// Products of fp8 are summed with few bits in the tensor cores: after so many of them the sum moves to f32.
+constexpr int64_t kImpreciseProducts = 128;
 
-/// Rewrites one dot.
 class DotRewriter {
 public:
-  DotRewriter(tt::DotOp dot, const DotTarget &target)
-      : dot_(dot), target_(target), builder_(dot), context_(dot.getContext()) {
+  DotRewriter(tt::DotOp dot, unsigned capability)
+      : dot_(dot), capability_(capability), numWarps_(ttg::lookupNumWarps(dot)), builder_(dot),
+        context_(dot.getContext()) {
     auto lhs = cast<RankedTensorType>(dot.getA().getType());
-    auto rhs = cast<RankedTensorType>(dot.getB().getType());
-    shape_ = {lhs.getShape()[0], rhs.getShape()[1], lhs.getShape()[1]};
+    rows_ = lhs.getShape()[lhs.getRank() - 2];
+    depth_ = lhs.getShape().back();
+    columns_ = cast<RankedTensorType>(dot.getB().getType()).getShape().back();
     element_ = lhs.getElementType();
   }
 
-  LogicalResult run();
+  void run();
 
 private:
-  bool usesWgmma();
-  bool feedsAnotherDot();
   void widenFp8();
+  bool isOnTensorCores();
+  bool isOnWgmma();
+  bool isReadableByWgmma(Value operand, bool isRight);
+  bool isChained();
+
   void rewriteForWgmma();
+  Value spill(Value operand);
+  int64_t impreciseProducts();
   void rewriteForMma();
   SmallVector<unsigned> warpsForMma();
-  /// The buffer behind `operand`, as the instruction can read it; null if it comes from registers.
-  Value bufferOf(Value operand);
-  Value spill(Value operand);
-  Value loadFragment(Value operand, unsigned index, Attribute mma);
+  void rewriteForFma();
+  void setResultLayout(Attribute layout);
+  Value readTransposed(Value operand);
 
   tt::DotOp dot_;
-  const DotTarget &target_;
+  unsigned capability_;
+  unsigned numWarps_;
   OpBuilder builder_;
   MLIRContext *context_;
-  DotShape shape_;
+  int64_t rows_, columns_, depth_;
   Type element_;
 };
 
@@ -54,102 +67,21 @@ private:
 
 static bool isFp8(Type type) { return isa<Float8E4M3FNType, Float8E5M2Type>(type); }
 
-/// Swaps the two dimensions of a buffer.
 static Value transposeBuffer(OpBuilder &builder, Location loc, Value buffer) {
   return ttg::MemDescTransOp::create(builder, loc, buffer, ArrayRef<int32_t>{1, 0});
 }
 
-/// The encodings that wgmma reads.
-static bool isNvmmaShared(Value buffer) {
-  return isa<ttg::NVMMASharedEncodingAttr>(cast<ttg::MemDescType>(buffer.getType()).getEncoding());
-}
-
-/// Whether nothing between the load and `user` may write shared memory: then the user may read the buffer itself.
-static bool isUnchangedUntil(ttg::LocalLoadOp load, Operation *user) {
-  if (load->getBlock() != user->getBlock()) {
-    return false;
+void DotRewriter::run() {
+  if (isFp8(element_) && capability_ < 89) {
+    widenFp8();
   }
-  for (Operation *op = load->getNextNode(); op != user; op = op->getNextNode()) {
-    if (!isMemoryEffectFree(op) && !isa<ttg::LocalLoadOp, tt::LoadOp>(op)) {
-      return false;
-    }
+  if (!isOnTensorCores()) {
+    rewriteForFma();
+  } else if (isOnWgmma()) {
+    rewriteForWgmma();
+  } else {
+    rewriteForMma();
   }
-  return true;
-}
-
-Value DotRewriter::bufferOf(Value operand) {
-  if (auto load = operand.getDefiningOp<ttg::LocalLoadOp>(); load && isUnchangedUntil(load, dot_)) {
-    return load.getSrc();
-  }
-  if (auto transpose = operand.getDefiningOp<tt::TransOp>()) {
-    if (auto load = transpose.getSrc().getDefiningOp<ttg::LocalLoadOp>(); load && isUnchangedUntil(load, dot_)) {
-      OpBuilder::InsertionGuard guard(builder_);
-      builder_.setInsertionPoint(load);
-      return transposeBuffer(builder_, transpose.getLoc(), load.getSrc());
-    }
-  }
-  return {};
-}
-
-bool DotRewriter::usesWgmma() {
-  if (target_.capability != 90 || target_.numWarps % 4 != 0 || shape_.m < 64 || shape_.n % 8 != 0) {
-    return false;
-  }
-  int64_t widthOfK = 256 / element_.getIntOrFloatBitWidth();
-  if (shape_.k % widthOfK != 0 || element_.isF32()) {
-    return false;
-  }
-  // Buffers must have a layout that the instruction's descriptors can say; fp8 must have K contiguous in both.
-  auto readable = [&](Value operand, bool kIsRows) {
-    Value buffer = bufferOf(operand);
-    if (!buffer) {
-      return !isFp8(element_) || !kIsRows;
-    }
-    if (!isNvmmaShared(buffer)) {
-      return false;
-    }
-    bool transposed =
-        cast<ttg::NVMMASharedEncodingAttr>(cast<ttg::MemDescType>(buffer.getType()).getEncoding()).getTransposed();
-    return !isFp8(element_) || transposed == kIsRows;
-  };
-  return readable(dot_.getA(), false) && readable(dot_.getB(), true);
-}
-
-bool DotRewriter::feedsAnotherDot() {
-  // Follows the result through elementwise operations to the left operand of a dot.
-  SmallVector<Value> work = {dot_.getResult()};
-  DenseSet<Value> seen;
-  while (!work.empty()) {
-    Value value = work.pop_back_val();
-    if (!seen.insert(value).second) {
-      continue;
-    }
-    for (OpOperand &use : value.getUses()) {
-      Operation *user = use.getOwner();
-      if (isa<tt::DotOp, ttng::WarpGroupDotOp>(user) && use.getOperandNumber() == 0 && user != dot_) {
-        return true;
-      }
-      if (user->hasTrait<OpTrait::Elementwise>() || isa<ttg::ConvertLayoutOp>(user)) {
-        llvm::append_range(work, user->getResults());
-      }
-    }
-  }
-  return false;
-}
-
-SmallVector<unsigned> DotRewriter::warpsForMma() {
-  // A chain keeps a row within one warp; else warps go where a warp's tile of 16 x 16 is repeated most.
-  unsigned rows = 1, columns = 1;
-  bool chain = feedsAnotherDot() || !bufferOf(dot_.getA());
-  while (rows * columns < target_.numWarps) {
-    bool moreRows = shape_.m > 16 * rows && (chain || shape_.m / (16 * rows) >= shape_.n / (16 * columns));
-    if (moreRows || shape_.n <= 8 * columns) {
-      rows *= 2;
-    } else {
-      columns *= 2;
-    }
-  }
-  return {rows, columns};
 }
 
 void DotRewriter::widenFp8() {
@@ -163,115 +95,172 @@ void DotRewriter::widenFp8() {
   element_ = builder_.getF16Type();
 }
 
-Value DotRewriter::loadFragment(Value operand, unsigned index, Attribute mma) {
-  auto type = cast<RankedTensorType>(operand.getType());
-  // A conversion between the buffer and the dot happens in the fragment's layout.
-  if (auto widened = operand.getDefiningOp<tt::FpToFpOp>()) {
-    Value source = loadFragment(widened.getSrc(), index, mma);
-    auto encoding = cast<RankedTensorType>(source.getType()).getEncoding();
-    if (!encoding) {
-      return operand;
-    }
-    return tt::FpToFpOp::create(builder_, dot_.getLoc(),
-                                RankedTensorType::get(type.getShape(), type.getElementType(), encoding), source,
-                                widened.getRoundingAttr());
-  }
-  Value buffer = bufferOf(operand);
-  if (!buffer) {
-    return operand;
-  }
-  auto encoding = ttg::DotOperandEncodingAttr::get(context_, index, mma, element_);
-  auto fragment = RankedTensorType::get(type.getShape(), type.getElementType(), encoding);
-  // Stands where the load stood: what fills the buffer next comes after it.
-  OpBuilder::InsertionGuard guard(builder_);
-  Operation *definition = operand.getDefiningOp();
-  builder_.setInsertionPointAfter(definition);
-  return ttg::LocalLoadOp::create(builder_, dot_.getLoc(), fragment, buffer);
+bool DotRewriter::isOnTensorCores() {
+  auto type = cast<RankedTensorType>(dot_.getType());
+  bool isExact = element_.isF32() && dot_.getInputPrecision() != tt::InputPrecision::TF32;
+  int64_t bits = element_.getIntOrFloatBitWidth();
+  return type.getRank() == 2 && !isExact && bits <= 32 && bits >= 8 && rows_ >= kMmaRows && columns_ >= kMmaColumns &&
+         depth_ * bits >= kInstructionBitsOfK;
 }
 
-void DotRewriter::rewriteForMma() {
-  auto mma = ttg::NvidiaMmaEncodingAttr::get(context_, 2, 0, warpsForMma(),
-                                             ttg::CGAEncodingAttr::getTrivial(context_, 2), {16, 8});
-  dot_.getAMutable().assign(loadFragment(dot_.getA(), 0, mma));
-  dot_.getBMutable().assign(loadFragment(dot_.getB(), 1, mma));
-  auto result = cast<RankedTensorType>(dot_.getType());
-  dot_.getResult().setType(RankedTensorType::get(result.getShape(), result.getElementType(), mma));
+void DotRewriter::setResultLayout(Attribute layout) {
+  auto type = cast<RankedTensorType>(dot_.getType());
+  dot_.getResult().setType(type.cloneWithEncoding(layout));
+}
+
+// --- wgmma -----------------------------------------------------------------------------------------------------------
+
+bool DotRewriter::isReadableByWgmma(Value operand, bool isRight) {
+  bool isKOuter = isRight;
+  Value buffer = bufferBehind(operand, dot_);
+  if (!buffer) {
+    return true;
+  }
+  auto layout = dyn_cast<ttg::NVMMASharedEncodingAttr>(cast<ttg::MemDescType>(buffer.getType()).getEncoding());
+  if (!layout || layout.getSwizzlingByteWidth() == 0) {
+    return false;
+  }
+  // The first dimension of a transposed buffer is contiguous. Only 16-bit elements may have K strided.
+  bool isTransposed = layout.getTransposed() != isTransposedRead(operand);
+  return element_.getIntOrFloatBitWidth() == 16 || isTransposed == isKOuter;
+}
+
+bool DotRewriter::isOnWgmma() {
+  if (capability_ != 90 || numWarps_ % kWarpsPerWarpgroup != 0 || rows_ % kWarpgroupRows != 0) {
+    return false;
+  }
+  int64_t warpsAlongN = numWarps_ / std::min<int64_t>(numWarps_, kWarpsPerWarpgroup * (rows_ / kWarpgroupRows));
+  return columns_ / warpsAlongN >= kMinWgmmaColumns && isReadableByWgmma(dot_.getA(), /*isRight=*/false) &&
+         isReadableByWgmma(dot_.getB(), /*isRight=*/true);
 }
 
 Value DotRewriter::spill(Value operand) {
   auto type = cast<RankedTensorType>(operand.getType());
-  auto encoding = ttg::NVMMASharedEncodingAttr::get(context_, type.getShape(), {1, 0},
-                                                    ttg::CGAEncodingAttr::getTrivial(context_, 2),
-                                                    type.getElementType(), /*fp4Padded=*/false);
+  // B is K x N: elements of other widths than 16 bits need K contiguous.
+  SmallVector<unsigned> order =
+      element_.getIntOrFloatBitWidth() == 16 ? SmallVector<unsigned>{1, 0} : SmallVector<unsigned>{0, 1};
+  auto encoding =
+      ttg::NVMMASharedEncodingAttr::get(context_, type.getShape(), order, ttg::CGAEncodingAttr::getTrivial(context_, 2),
+                                        type.getElementType(), /*fp4Padded=*/false);
   auto bufferType = ttg::MemDescType::get(type.getShape(), type.getElementType(), encoding,
                                           ttg::SharedMemorySpaceAttr::get(context_), /*mutableMemory=*/false);
   return ttg::LocalAllocOp::create(builder_, dot_.getLoc(), bufferType, operand);
 }
 
+int64_t DotRewriter::impreciseProducts() {
+  if (!isFp8(element_)) {
+    return 0;
+  }
+  int64_t wanted = dot_.getMaxNumImpreciseAcc() ? dot_.getMaxNumImpreciseAcc() : kImpreciseProducts;
+  // A sum that begins at zero and ends in time is not split: a bound above K says so.
+  bool startsAtZero = matchPattern(dot_.getC(), m_AnyZeroFloat());
+  return startsAtZero && depth_ <= wanted ? 2 * depth_ : wanted;
+}
+
 void DotRewriter::rewriteForWgmma() {
   Location loc = dot_.getLoc();
-  unsigned rows = std::min<unsigned>(target_.numWarps, 4 * std::max<int64_t>(1, shape_.m / 64));
-  SmallVector<unsigned> warps = {rows, target_.numWarps / rows};
-  unsigned columns = std::min<int64_t>(256, shape_.n / warps[1]);
+  unsigned warpsAlongM = std::min<int64_t>(numWarps_, kWarpsPerWarpgroup * (rows_ / kWarpgroupRows));
+  SmallVector<unsigned> warps = {warpsAlongM, numWarps_ / warpsAlongM};
+  unsigned columns = std::min<int64_t>(kMaxWgmmaColumns, columns_ / warps[1]);
+  unsigned depth = kInstructionBitsOfK / element_.getIntOrFloatBitWidth();
   auto mma = ttg::NvidiaMmaEncodingAttr::get(context_, 3, 0, warps, ttg::CGAEncodingAttr::getTrivial(context_, 2),
-                                             {16, columns, 256 / element_.getIntOrFloatBitWidth()});
-  auto type = cast<RankedTensorType>(dot_.getType());
-  auto resultType = RankedTensorType::get(type.getShape(), type.getElementType(), mma);
+                                             {unsigned(kWarpgroupRows / kWarpsPerWarpgroup), columns, depth});
+  setResultLayout(mma);
 
-  Value lhs = bufferOf(dot_.getA());
-  Value rhs = bufferOf(dot_.getB());
-  if (!rhs) {
-    rhs = spill(dot_.getB());
-  }
-  // Buffers are filled by ordinary stores and cp.async; the tensor cores read through the asynchronous proxy.
-  ttng::FenceAsyncSharedOp::create(builder_, loc, /*bCluster=*/false);
-  // The accumulator gets its encoding when the caller assigns layouts; until then the types differ.
-  OperationState state(loc, ttng::WarpGroupDotOp::getOperationName());
-  ttng::WarpGroupDotOp::build(builder_, state, resultType, lhs ? lhs : dot_.getA(), rhs, dot_.getC(), Value(),
-                              tt::InputPrecision::IEEE, isFp8(element_) ? 128u : 0u, /*isAsync=*/true);
-  Operation *product = builder_.create(state);
-  SmallVector<Value> waited = {product->getResult(0), rhs};
-  if (lhs) {
-    waited.push_back(lhs);
-  }
-  auto wait = ttng::WarpGroupDotWaitOp::create(builder_, loc, waited, /*pendings=*/0);
+  Value lhs = materializeBuffer(builder_, dot_.getA(), dot_);
+  Value rhs = materializeBuffer(builder_, dot_.getB(), dot_);
+  auto product = ttng::WarpGroupDotOp::create(builder_, loc, dot_.getType(), lhs ? lhs : dot_.getA(),
+                                              rhs ? rhs : spill(dot_.getB()), dot_.getC(), /*useC=*/Value(),
+                                              dot_.getInputPrecision(), impreciseProducts(), /*isAsync=*/true);
+  auto wait = ttng::WarpGroupDotWaitOp::create(builder_, loc, ValueRange{product.getD()}, /*pendings=*/0);
   dot_.getResult().replaceAllUsesWith(wait->getResult(0));
   dot_.erase();
 }
 
-LogicalResult DotRewriter::run() {
-  if (isFp8(element_) && target_.capability < 89) {
-    widenFp8();
-  }
-  if (usesWgmma()) {
-    rewriteForWgmma();
-    return success();
-  }
-  int64_t widthOfK = 256 / element_.getIntOrFloatBitWidth();
-  if (shape_.m < 16 || shape_.n < 8 || shape_.k < widthOfK) {
-    return dot_.emitOpError() << "is smaller than the tensor core's tile of 16x8x" << widthOfK << ": got " << shape_.m
-                              << "x" << shape_.n << "x" << shape_.k;
-  }
-  rewriteForMma();
-  return success();
-}
+// --- mma.sync --------------------------------------------------------------------------------------------------------
 
-/// Erases the loads and views that fragments and buffers replaced.
-static void eraseUnusedReads(tt::FuncOp function) {
-  SmallVector<Operation *> reads;
-  function.walk([&](Operation *op) {
-    if (isa<ttg::LocalLoadOp, tt::TransOp, tt::FpToFpOp>(op)) {
-      reads.push_back(op);
+/// Whether a result that elementwise ops make of `value` becomes the left operand of a dot, or whether `value` comes
+/// from one in that way.
+static bool feedsLeftOperand(Value value, SmallVectorImpl<Value> &visited) {
+  if (llvm::is_contained(visited, value)) {
+    return false;
+  }
+  visited.push_back(value);
+  return llvm::any_of(value.getUses(), [&](OpOperand &use) {
+    Operation *user = use.getOwner();
+    if (isa<tt::DotOp, ttng::WarpGroupDotOp>(user)) {
+      return use.getOperandNumber() == 0;
     }
+    return user->hasTrait<OpTrait::Elementwise>() && user->getNumResults() == 1 &&
+           feedsLeftOperand(user->getResult(0), visited);
   });
-  for (Operation *op : llvm::reverse(reads)) {
-    if (op->use_empty()) {
-      op->erase();
+}
+
+bool DotRewriter::isChained() {
+  SmallVector<Value> visited;
+  return feedsLeftOperand(dot_.getResult(), visited) || !bufferBehind(dot_.getA(), dot_);
+}
+
+SmallVector<unsigned> DotRewriter::warpsForMma() {
+  // In a chain a row stays within one warp; else warps go where a warp's tile is repeated most.
+  unsigned rows = 1, columns = 1;
+  bool chained = isChained();
+  while (rows * columns < numWarps_) {
+    bool fitsRows = rows_ > kMmaRows * rows, fitsColumns = columns_ > kMmaColumns * columns;
+    bool prefersRows = chained || rows_ / (kMmaRows * rows) >= columns_ / (2 * kMmaColumns * columns);
+    // Warps that no tile is left for repeat the work of others.
+    if (fitsRows && (prefersRows || !fitsColumns)) {
+      rows *= 2;
+    } else if (fitsColumns) {
+      columns *= 2;
+    } else {
+      rows *= 2;
     }
+  }
+  return {rows, columns};
+}
+
+/// A read of the transposed buffer in place of a transposed read; else `operand` itself.
+Value DotRewriter::readTransposed(Value operand) {
+  auto transpose = operand.getDefiningOp<tt::TransOp>();
+  auto load = transpose ? transpose.getSrc().getDefiningOp<ttg::LocalLoadOp>() : ttg::LocalLoadOp();
+  if (!load || !isTransposedRead(operand)) {
+    return operand;
+  }
+  // Stands where the load stands: what fills the buffer next comes after it.
+  OpBuilder::InsertionGuard guard(builder_);
+  builder_.setInsertionPoint(load);
+  Value buffer = transposeBuffer(builder_, transpose.getLoc(), load.getSrc());
+  return ttg::LocalLoadOp::create(builder_, load.getLoc(), transpose.getType(), buffer);
+}
+
+void DotRewriter::rewriteForMma() {
+  setResultLayout(ttg::NvidiaMmaEncodingAttr::get(context_, 2, 0, warpsForMma(),
+                                                  ttg::CGAEncodingAttr::getTrivial(context_, 2),
+                                                  {unsigned(kMmaRows), unsigned(kMmaColumns)}));
+  for (OpOperand *operand : {&dot_.getAMutable(), &dot_.getBMutable()}) {
+    Operation *widening = operand->get().getDefiningOp<tt::FpToFpOp>();
+    OpOperand &read = widening ? widening->getOpOperand(0) : *operand;
+    read.set(readTransposed(read.get()));
   }
 }
 
-LogicalResult chooseDotLayouts(tt::FuncOp function, const DotTarget &target) {
+// --- without tensor cores --------------------------------------------------------------------------------------------
+
+void DotRewriter::rewriteForFma() {
+  auto type = cast<RankedTensorType>(dot_.getType());
+  // A square tile a thread reads each operand's element as rarely as registers allow.
+  int64_t perThread = std::max<int64_t>(1, rows_ * columns_ / (32 * numWarps_));
+  unsigned side = perThread >= 16 ? 4 : perThread >= 4 ? 2 : 1;
+  SmallVector<unsigned> size(type.getRank(), 1), order(type.getRank());
+  std::iota(order.rbegin(), order.rend(), 0);
+  size[order[0]] = std::min<int64_t>(side, columns_);
+  size[order[1]] = std::min<int64_t>(side, rows_);
+  setResultLayout(ttg::BlockedEncodingAttr::get(context_, type.getShape(), size, order, numWarps_, 32,
+                                                ttg::CGAEncodingAttr::getTrivial(context_, type.getRank())));
+}
+
+void chooseDotLayouts(tt::FuncOp function, unsigned capability) {
   SmallVector<tt::DotOp> dots;
   function.walk([&](tt::DotOp dot) {
     if (!cast<RankedTensorType>(dot.getType()).getEncoding()) {
@@ -279,28 +268,27 @@ LogicalResult chooseDotLayouts(tt::FuncOp function, const DotTarget &target) {
     }
   });
   for (tt::DotOp dot : dots) {
-    if (failed(DotRewriter(dot, target).run())) {
-      return failure();
-    }
+    DotRewriter(dot, capability).run();
   }
-  eraseUnusedReads(function);
-  return success();
 }
 
-Attribute dotOperandLayout(Operation *dot, unsigned index) {
+Attribute dotOperandLayout(OpOperand &operand) {
+  constexpr unsigned kAccumulator = 2;
+  Operation *dot = operand.getOwner();
   auto result = cast<RankedTensorType>(dot->getResult(0).getType());
-  auto operand = dyn_cast<RankedTensorType>(dot->getOperand(index).getType());
-  if (!operand) {
+  auto type = dyn_cast<RankedTensorType>(operand.get().getType());
+  unsigned index = operand.getOperandNumber();
+  if (!type || index > kAccumulator) {
     return {};
   }
-  if (index == 2) {
+  if (index == kAccumulator) {
     return result.getEncoding();
   }
-  // A fragment that is loaded as one keeps its kWidth.
-  if (auto encoding = dyn_cast_or_null<ttg::DotOperandEncodingAttr>(operand.getEncoding())) {
-    return encoding;
+  // An operand that was a fragment before keeps its kWidth.
+  if (isa_and_nonnull<ttg::DotOperandEncodingAttr>(type.getEncoding())) {
+    return type.getEncoding();
   }
-  return ttg::DotOperandEncodingAttr::get(dot->getContext(), index, result.getEncoding(), operand.getElementType());
+  return ttg::DotOperandEncodingAttr::get(dot->getContext(), index, result.getEncoding(), type.getElementType());
 }
 
 } // namespace jitk::passes

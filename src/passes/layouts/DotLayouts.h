@@ -1,4 +1,4 @@
-// How each tt.dot runs on the target's tensor cores.
+// How each tt.dot runs on the target.
 
 #pragma once
 
@@ -7,24 +7,19 @@
 
 namespace jitk::passes {
 
-/// What the choice depends on besides the dot.
-struct DotTarget {
-  unsigned capability; ///< 80, 89, 90, 100, 120
-  unsigned numWarps;
-};
-
 /// Gives every tt.dot of the function on tensors without encodings the result encoding that it will have, and rewrites
-/// operands as the instruction wants them:
-///   - with wgmma (sm_90, at least 64 rows): a ttng.warp_group_dot whose B, and A where it comes from a buffer, are
-///     buffers (transposed views included);
-///   - with mma.sync: operands loaded from buffers as dot_op fragments, a transposed load as a load of the transposed
+/// it as the instruction wants it:
+///   - wgmma (capability 90, at least 64 rows and 4 warps, B and A in buffers that descriptors can say or in
+///   registers):
+///     a ttng.warp_group_dot with its wait, whose B, and A where it comes from a buffer, are buffers;
+///   - mma.sync: a tt.dot with an nvidia_mma encoding; a transposed read of a buffer becomes a read of the transposed
 ///     buffer;
-///   - fp8 operands where the target has no fp8 product: widened to f16, which is exact.
-/// Afterwards the results carry an nvidia_mma encoding; operands and accumulators are converted by the caller.
-/// Fails on a dot whose shape no instruction serves.
-llvm::LogicalResult chooseDotLayouts(ir::tt::FuncOp function, const DotTarget &target);
+///   - else (f32 at full precision, f64, tiles smaller than an instruction's): a tt.dot with a blocked encoding.
+/// fp8 operands are widened to f16, which is exact, where the tensor cores take no fp8 (capability 80).
+/// Operands and accumulators are converted by the caller: until then the types of a dot differ.
+void chooseDotLayouts(ir::tt::FuncOp function, unsigned capability);
 
-/// The encoding in which operand `index` (0: A, 1: B, 2: C) of a dot is wanted; null for a buffer.
-mlir::Attribute dotOperandLayout(mlir::Operation *dot, unsigned index);
+/// The encoding in which an operand of a dot is wanted; null for a buffer and for other operands than A, B and C.
+mlir::Attribute dotOperandLayout(mlir::OpOperand &operand);
 
 } // namespace jitk::passes

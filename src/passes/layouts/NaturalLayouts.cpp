@@ -1,21 +1,14 @@
 #include "src/passes/layouts/NaturalLayouts.h"
 
-#include "src/ir/ttg/InferEncodings.h"
 #include "src/ir/ttg/Ttg.h"
-#include "src/ir/ttng/Ttng.h"
+#include "src/passes/layouts/LayoutRules.h"
 
-#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
 
 using namespace mlir;
 
 namespace jitk::passes {
 using namespace jitk::ir;
-
-bool isElementwise(Operation *op) {
-  return op->hasTrait<OpTrait::Elementwise>() ||
-         isa<tt::AddPtrOp, tt::BitcastOp, tt::FpToFpOp, tt::IntToPtrOp, tt::PtrToIntOp, tt::ClampFOp, tt::PreciseSqrtOp,
-             tt::PreciseDivFOp, tt::MulhiUIOp, tt::ElementwiseInlineAsmOp, tt::ExternElementwiseOp>(op);
-}
 
 /// How strongly a layout holds its value: accumulators stay where they are, everything else follows them.
 static unsigned strength(Attribute layout) {
@@ -31,34 +24,55 @@ static unsigned strength(Attribute layout) {
   return isa<ttg::DotOperandEncodingAttr>(layout) ? 2 : 1;
 }
 
-NaturalLayouts::NaturalLayouts(tt::FuncOp function, unsigned numWarps, VectorLength vectorLength)
-    : numWarps_(numWarps) {
-  anchorAccesses(function, vectorLength);
-  bool changed = true;
-  while (changed) {
-    changed = false;
-    function.walk<WalkOrder::PreOrder>([&](Operation *op) { changed |= visit(op); });
-    if (!changed) {
-      changed = anchorCarried(function);
-    }
-  }
+static bool isTensor(Value value) { return isa<RankedTensorType>(value.getType()); }
+
+static bool isGlobalAccess(Operation *op) {
+  return isa<tt::LoadOp, tt::StoreOp, tt::AtomicRMWOp, tt::AtomicCASOp, ttg::AsyncCopyGlobalToLocalOp>(op) &&
+         isTensor(op->getOperand(0));
 }
 
-void NaturalLayouts::anchorAccesses(tt::FuncOp function, VectorLength vectorLength) {
-  function.walk([&](Operation *op) {
-    if (!isa<tt::LoadOp, tt::StoreOp, tt::AtomicRMWOp, tt::AtomicCASOp, ttg::AsyncCopyGlobalToLocalOp>(op)) {
-      return;
-    }
-    Value pointers = op->getOperand(0);
-    auto type = dyn_cast<RankedTensorType>(pointers.getType());
-    if (type) {
-      accesses_[op] = type.getEncoding() ? type.getEncoding() : coalescedLayout(pointers, numWarps_, vectorLength);
+SmallVector<ControlFlowEdge> tensorEdges(Operation *function) {
+  SmallVector<ControlFlowEdge> edges;
+  function->walk([&](RegionBranchOpInterface branch) {
+    RegionBranchSuccessorMapping successors;
+    branch.getSuccessorOperandInputMapping(successors);
+    // In the order of the operands, not of their addresses: it decides between equally strong layouts.
+    auto append = [&](Operation *op) {
+      for (OpOperand &operand : op->getOpOperands()) {
+        if (auto found = successors.find(&operand); found != successors.end() && isTensor(operand.get())) {
+          edges.push_back({&operand, found->second});
+        }
+      }
+    };
+    append(branch);
+    for (Region &region : branch->getRegions()) {
+      for (Block &block : region) {
+        append(block.getTerminator());
+      }
     }
   });
+  return edges;
+}
+
+NaturalLayouts::NaturalLayouts(tt::FuncOp function, VectorLength vectorLength) : edges_(tensorEdges(function)) {
+  anchorAccesses(function, vectorLength);
+  for (BlockArgument argument : function.getArguments()) {
+    update(argument, isTensor(argument) ? ofOrDefault(argument) : Attribute());
+  }
+  propagate(function);
+  while (anchorCarried()) {
+    propagate(function);
+  }
+  anchorStores(function);
+}
+
+Attribute NaturalLayouts::ofOrDefault(Value value) const {
+  Attribute layout = of(value);
+  return layout ? layout : defaultLayout(value);
 }
 
 bool NaturalLayouts::update(Value value, Attribute layout) {
-  if (!layout || !isa<RankedTensorType>(value.getType())) {
+  if (!layout || !isTensor(value)) {
     return false;
   }
   Attribute &current = layouts_[value];
@@ -69,132 +83,139 @@ bool NaturalLayouts::update(Value value, Attribute layout) {
   return true;
 }
 
-bool NaturalLayouts::visitLoop(Operation *op) {
+// --- accesses --------------------------------------------------------------------------------------------------------
+
+void NaturalLayouts::anchorAccesses(tt::FuncOp function, VectorLength vectorLength) {
+  // Accesses of one shape and order get one layout, that of the longest vectors: what one loads in it the other stores
+  // from it. A copy to shared memory meets no other access in registers.
+  std::map<std::tuple<SmallVector<int64_t>, SmallVector<unsigned>, int>, int64_t> vectors;
+  SmallVector<std::pair<Operation *, AccessShape>> accesses;
+  function.walk([&](Operation *op) {
+    if (!isGlobalAccess(op)) {
+      return;
+    }
+    if (Attribute given = cast<RankedTensorType>(op->getOperand(0).getType()).getEncoding()) {
+      accesses_[op] = given;
+      return;
+    }
+    accesses.emplace_back(op, AccessShape::of(op->getOperand(0), vectorLength));
+    const AccessShape &shape = accesses.back().second;
+    if (!isa<ttg::AsyncCopyGlobalToLocalOp>(op)) {
+      int64_t &vector = vectors[{shape.shape, shape.order, shape.numWarps}];
+      vector = std::max(vector, shape.vector);
+    }
+  });
+  for (auto &[op, shape] : accesses) {
+    if (!isa<ttg::AsyncCopyGlobalToLocalOp>(op)) {
+      shape.vector = vectors[{shape.shape, shape.order, shape.numWarps}];
+    }
+    accesses_[op] = shape.layout(op->getContext());
+  }
+}
+
+void NaturalLayouts::anchorStores(tt::FuncOp function) {
+  // A vector is stored from the layout that it is computed in: converting a few elements gains nothing.
+  function.walk([&](tt::StoreOp store) {
+    auto type = dyn_cast<RankedTensorType>(store.getValue().getType());
+    if (type && type.getRank() == 1 && of(store.getValue())) {
+      accesses_[store] = of(store.getValue());
+    }
+  });
+}
+
+// --- propagation -----------------------------------------------------------------------------------------------------
+
+bool NaturalLayouts::propagate(tt::FuncOp function) {
+  bool changed = true, everChanged = false;
+  while (changed) {
+    changed = false;
+    function.walk<WalkOrder::PreOrder>([&](Operation *op) { changed |= visit(op); });
+    for (const ControlFlowEdge &edge : edges_) {
+      changed |= visitEdge(edge);
+    }
+    everChanged |= changed;
+  }
+  return everChanged;
+}
+
+bool NaturalLayouts::visitEdge(const ControlFlowEdge &edge) {
+  Attribute layout = of(edge.to.front());
+  if (Attribute incoming = of(edge.from->get()); strength(incoming) > strength(layout)) {
+    layout = incoming;
+  }
   bool changed = false;
-  if (auto loop = dyn_cast<scf::ForOp>(op)) {
-    auto yield = cast<scf::YieldOp>(loop.getBody()->getTerminator());
-    for (auto [init, argument, next, result] :
-         llvm::zip_equal(loop.getInitArgs(), loop.getRegionIterArgs(), yield.getOperands(), loop.getResults())) {
-      for (Value source : {init, next}) {
-        changed |= update(argument, of(source));
-      }
-      changed |= update(result, of(argument));
-    }
-  } else if (auto branch = dyn_cast<scf::IfOp>(op); branch && branch.getNumResults()) {
-    for (unsigned i = 0; i < branch.getNumResults(); ++i) {
-      changed |= update(branch.getResult(i), of(branch.thenYield().getOperand(i)));
-      changed |= update(branch.getResult(i), of(branch.elseYield().getOperand(i)));
-    }
-  } else if (auto whileOp = dyn_cast<scf::WhileOp>(op)) {
-    auto condition = whileOp.getConditionOp();
-    for (auto [init, before, next] :
-         llvm::zip_equal(whileOp.getInits(), whileOp.getBeforeArguments(), whileOp.getYieldOp().getOperands())) {
-      changed |= update(before, of(init));
-      changed |= update(before, of(next));
-    }
-    for (auto [value, after, result] :
-         llvm::zip_equal(condition.getArgs(), whileOp.getAfterArguments(), whileOp.getResults())) {
-      changed |= update(after, of(value));
-      changed |= update(result, of(value));
-    }
-  }
-  return changed;
-}
-
-/// The encoding that a change of shape gives to its result, so that no element moves; null if the op is none.
-static Attribute reshapedLayout(Operation *op, RankedTensorType source, Attribute layout) {
-  FailureOr<Attribute> result = Attribute();
-  if (auto transpose = dyn_cast<tt::TransOp>(op)) {
-    result = ttg::inferTransEncoding(source.getShape(), layout, transpose.getOrder());
-  } else if (auto reshape = dyn_cast<tt::ReshapeOp>(op)) {
-    result = ttg::inferReshapeEncoding(source.getShape(), layout, reshape.getType().getShape());
-  } else if (isa<tt::JoinOp>(op)) {
-    result = ttg::inferJoinEncoding(source.getShape(), layout);
-  } else if (isa<tt::SplitOp>(op)) {
-    result = ttg::inferSplitEncoding(source.getShape(), layout);
-  }
-  return succeeded(result) ? *result : Attribute();
-}
-
-bool NaturalLayouts::visitReshaped(Operation *op) {
-  Value source = op->getOperand(0);
-  auto type = cast<RankedTensorType>(source.getType());
-  bool changed = update(source, defaultLayout(type, numWarps_));
-  for (Value result : op->getResults()) {
-    changed |= update(result, reshapedLayout(op, type, of(source)));
+  for (Value value : edge.to) {
+    changed |= update(value, layout);
   }
   return changed;
 }
 
 bool NaturalLayouts::visit(Operation *op) {
-  if (isa<tt::TransOp, tt::ReshapeOp, tt::JoinOp, tt::SplitOp>(op)) {
-    return visitReshaped(op);
+  if (isa<RegionBranchOpInterface>(op)) {
+    return false;
   }
-  if (isa<scf::ForOp, scf::IfOp, scf::WhileOp>(op)) {
-    return visitLoop(op);
+  Attribute layout = ofAccess(op);
+  for (OpOperand &operand : op->getOpOperands()) {
+    Attribute natural = isTensor(operand.get()) ? of(operand.get()) : Attribute();
+    Attribute derived = natural && !ofAccess(op) ? resultLayout(operand, natural) : Attribute();
+    layout = strength(derived) > strength(layout) ? derived : layout;
   }
   bool changed = false;
   for (Value result : op->getResults()) {
-    auto type = dyn_cast<RankedTensorType>(result.getType());
-    if (!type) {
+    if (!isTensor(result)) {
       continue;
     }
-    if (type.getEncoding()) {
-      changed |= update(result, type.getEncoding());
-    } else if (isa<tt::LoadOp, tt::AtomicRMWOp, tt::AtomicCASOp>(op)) {
-      changed |= update(result, ofAccess(op));
+    if (Attribute given = cast<RankedTensorType>(result.getType()).getEncoding()) {
+      changed |= update(result, given);
+    } else if (layout) {
+      changed |= update(result, layout);
     } else if (auto reduce = dyn_cast<tt::ReduceOp>(op)) {
-      Attribute source = of(reduce.getSrcs().front());
-      if (!source) {
-        source = defaultLayout(cast<RankedTensorType>(reduce.getSrcs().front().getType()), numWarps_);
-      }
-      changed |= update(result, ttg::SliceEncodingAttr::get(reduce.getAxis(), source));
-    } else if (isa<tt::ScanOp>(op) || isElementwise(op)) {
-      for (Value operand : op->getOperands()) {
-        changed |= update(result, of(operand));
-      }
-    } else if (!isa<arith::ConstantOp, tt::SplatOp, tt::MakeRangeOp, tt::ExpandDimsOp, tt::BroadcastOp>(op)) {
-      changed |= update(result, defaultLayout(type, numWarps_));
+      changed |= update(result, resultLayout(op->getOpOperand(0), ofOrDefault(reduce.getSrcs().front())));
+    } else if (!isRemakable(op)) {
+      changed |= update(result, defaultLayout(result));
     }
   }
   return changed;
 }
 
-bool NaturalLayouts::anchorCarried(tt::FuncOp function) {
-  // Follows a carried tensor through elementwise operations to the first access that it addresses or masks.
-  auto accessBehind = [&](Value start) -> Attribute {
-    SmallVector<Value> work = {start};
-    DenseSet<Value> seen;
-    while (!work.empty()) {
-      Value value = work.pop_back_val();
-      for (Operation *user : value.getUsers()) {
-        if (Attribute layout = ofAccess(user)) {
-          return layout;
-        }
-        if (isElementwise(user) && seen.insert(user->getResult(0)).second) {
-          work.push_back(user->getResult(0));
-        }
-      }
+Attribute NaturalLayouts::wantedLayout(Value value, SmallVectorImpl<Value> &visited) const {
+  if (llvm::is_contained(visited, value)) {
+    return {};
+  }
+  visited.push_back(value);
+  for (OpOperand &use : value.getUses()) {
+    Operation *user = use.getOwner();
+    if (Attribute layout = ofAccess(user)) {
+      return layout;
     }
-    return defaultLayout(cast<RankedTensorType>(start.getType()), numWarps_);
-  };
-  bool changed = false;
-  auto anchor = [&](Value value) {
-    if (isa<RankedTensorType>(value.getType()) && !of(value)) {
-      changed |= update(value, accessBehind(value));
+    if (user->getNumResults() != 1 || !isTensor(user->getResult(0))) {
+      continue;
     }
-  };
-  function.walk([&](Operation *op) {
-    if (auto loop = dyn_cast<scf::ForOp>(op)) {
-      llvm::for_each(loop.getRegionIterArgs(), anchor);
-    } else if (auto whileOp = dyn_cast<scf::WhileOp>(op)) {
-      llvm::for_each(whileOp.getBeforeArguments(), anchor);
-      llvm::for_each(whileOp.getAfterArguments(), anchor);
-    } else if (isa<scf::IfOp>(op)) {
-      llvm::for_each(op->getResults(), anchor);
+    Attribute layout = of(user->getResult(0));
+    layout = layout ? layout : wantedLayout(user->getResult(0), visited);
+    if (Attribute wanted = layout ? operandLayout(use, layout) : Attribute()) {
+      return wanted;
     }
-  });
-  return changed;
+  }
+  return {};
+}
+
+bool NaturalLayouts::anchorCarried() {
+  for (const ControlFlowEdge &edge : edges_) {
+    if (of(edge.to.front())) {
+      continue;
+    }
+    Attribute layout;
+    for (Value value : edge.to) {
+      SmallVector<Value> visited;
+      layout = layout ? layout : wantedLayout(value, visited);
+    }
+    for (Value value : edge.to) {
+      update(value, layout ? layout : Attribute(defaultLayout(value)));
+    }
+    return true;
+  }
+  return false;
 }
 
 } // namespace jitk::passes

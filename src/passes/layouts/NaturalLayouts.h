@@ -1,8 +1,8 @@
 // Which layout each tensor has by nature: that of the anchor it comes from.
 //
-// Anchors are results of dots, loads from global and shared memory, and whatever carries an encoding already. What is
-// computed from an anchor's tensors alone has the anchor's layout; what is computed from indices and constants has none
-// and is made wherever, and in whatever layout, it is wanted.
+// Anchors are results of dots, accesses to global memory, and whatever carries an encoding already. What is computed
+// from an anchor's tensors has the anchor's layout. What is computed from indices, constants and buffers alone has
+// none: it is made wherever, and in whatever layout, it is wanted.
 
 #pragma once
 
@@ -13,34 +13,43 @@
 
 namespace jitk::passes {
 
+/// An operand that structured control flow hands on, and the block arguments and results that it becomes.
+struct ControlFlowEdge {
+  mlir::OpOperand *from;
+  llvm::SmallVector<mlir::Value> to;
+};
+
+/// The edges of the function that carry tensors. The operand and the values that it becomes have one layout.
+llvm::SmallVector<ControlFlowEdge> tensorEdges(mlir::Operation *function);
+
 class NaturalLayouts {
 public:
   /// Computes the layouts of all tensors of the function, through loops and branches, to a fixed point.
-  NaturalLayouts(ir::tt::FuncOp function, unsigned numWarps, VectorLength vectorLength);
+  NaturalLayouts(ir::tt::FuncOp function, VectorLength vectorLength);
 
   /// The encoding, or null for a tensor that has no layout of its own.
   mlir::Attribute of(mlir::Value value) const { return layouts_.lookup(value); }
 
-  /// The layout of the elements that a global access moves: coalesced, or what the value has by nature where converting
-  /// it first would gain nothing.
+  /// As `of`; where the tensor has none, the one in which it is made for whoever does not mind.
+  mlir::Attribute ofOrDefault(mlir::Value value) const;
+
+  /// The layout of the elements that an access to global memory moves; null for other ops and for scalars.
   mlir::Attribute ofAccess(mlir::Operation *access) const { return accesses_.lookup(access); }
 
 private:
-  bool update(mlir::Value value, mlir::Attribute layout);
-  bool visit(mlir::Operation *op);
-  bool visitLoop(mlir::Operation *op);
-  /// Changes of shape, whose source gets a layout if it has none.
-  bool visitReshaped(mlir::Operation *op);
   void anchorAccesses(ir::tt::FuncOp function, VectorLength vectorLength);
-  /// Gives loop-carried tensors that nothing anchors the layout of an access that they lead to.
-  bool anchorCarried(ir::tt::FuncOp function);
+  void anchorStores(ir::tt::FuncOp function);
+  bool propagate(ir::tt::FuncOp function);
+  bool visit(mlir::Operation *op);
+  bool visitEdge(const ControlFlowEdge &edge);
+  /// Gives carried tensors that nothing anchors the layout in which they are wanted.
+  bool anchorCarried();
+  mlir::Attribute wantedLayout(mlir::Value value, llvm::SmallVectorImpl<mlir::Value> &visited) const;
+  bool update(mlir::Value value, mlir::Attribute layout);
 
-  unsigned numWarps_;
+  llvm::SmallVector<ControlFlowEdge> edges_;
   llvm::DenseMap<mlir::Value, mlir::Attribute> layouts_;
   llvm::DenseMap<mlir::Operation *, mlir::Attribute> accesses_;
 };
-
-/// Whether the op computes each element of its result from the same element of its operands.
-bool isElementwise(mlir::Operation *op);
 
 } // namespace jitk::passes

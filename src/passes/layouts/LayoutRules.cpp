@@ -1,0 +1,79 @@
+#include "src/passes/layouts/LayoutRules.h"
+
+#include "src/ir/ttg/InferEncodings.h"
+#include "src/ir/ttg/Ttg.h"
+
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+
+namespace jitk::passes {
+using namespace jitk::ir;
+
+bool isElementwise(Operation *op) {
+  return op->hasTrait<OpTrait::Elementwise>() || isa<tt::MapElementwiseOp, tt::ScanOp>(op);
+}
+
+bool isRemakable(Operation *op) {
+  if (op->getNumResults() != 1 || op->getNumRegions() != 0) {
+    return false;
+  }
+  if (isa<ttg::LocalLoadOp, tt::MakeRangeOp, tt::SplatOp, tt::ExpandDimsOp, tt::BroadcastOp, tt::TransOp,
+          tt::ReshapeOp>(op)) {
+    return true;
+  }
+  return (op->hasTrait<OpTrait::ConstantLike>() || isElementwise(op)) && isMemoryEffectFree(op);
+}
+
+static ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
+
+static SmallVector<int32_t> inverse(ArrayRef<int32_t> order) {
+  SmallVector<int32_t> inverted(order.size());
+  for (auto [to, from] : llvm::enumerate(order)) {
+    inverted[from] = int32_t(to);
+  }
+  return inverted;
+}
+
+Attribute resultLayout(OpOperand &operand, Attribute layout) {
+  Operation *op = operand.getOwner();
+  ArrayRef<int64_t> shape = shapeOf(operand.get());
+  return TypeSwitch<Operation *, Attribute>(op)
+      .Case([&](tt::ReduceOp reduce) { return ttg::inferReduceEncoding(layout, reduce.getAxis()); })
+      .Case([&](tt::ExpandDimsOp expand) {
+        return ttg::inferExpandDimsEncoding(layout, expand.getAxis()).value_or(Attribute());
+      })
+      .Case([&](tt::BroadcastOp) { return layout; })
+      .Case([&](tt::TransOp transpose) {
+        return ttg::inferTransEncoding(shape, layout, transpose.getOrder()).value_or(Attribute());
+      })
+      .Case([&](tt::ReshapeOp reshape) {
+        return ttg::inferReshapeEncoding(shape, layout, shapeOf(reshape)).value_or(Attribute());
+      })
+      .Case([&](tt::JoinOp) { return ttg::inferJoinEncoding(shape, layout).value_or(Attribute()); })
+      .Case([&](tt::SplitOp) { return ttg::inferSplitEncoding(shape, layout).value_or(Attribute()); })
+      .Case([&](tt::GatherOp) { return operand.getOperandNumber() == 1 ? layout : Attribute(); })
+      .Default([&](Operation *) { return isElementwise(op) ? layout : Attribute(); });
+}
+
+Attribute operandLayout(OpOperand &operand, Attribute layout) {
+  Operation *op = operand.getOwner();
+  ArrayRef<int64_t> shape = shapeOf(operand.get());
+  return TypeSwitch<Operation *, Attribute>(op)
+      .Case([&](tt::ExpandDimsOp expand) { return ttg::SliceEncodingAttr::get(expand.getAxis(), layout); })
+      .Case([&](tt::BroadcastOp) { return layout; })
+      .Case([&](tt::TransOp transpose) {
+        return ttg::inferTransEncoding(shapeOf(transpose), layout, inverse(transpose.getOrder())).value_or(Attribute());
+      })
+      .Case([&](tt::ReshapeOp reshape) {
+        return ttg::inferReshapeEncoding(shapeOf(reshape), layout, shape).value_or(Attribute());
+      })
+      .Case([&](tt::JoinOp join) { return ttg::inferSplitEncoding(shapeOf(join), layout).value_or(Attribute()); })
+      .Case([&](tt::SplitOp split) {
+        return ttg::inferJoinEncoding(shapeOf(split.getOutLHS()), layout).value_or(Attribute());
+      })
+      .Case([&](tt::GatherOp) { return operand.getOperandNumber() == 1 ? layout : Attribute(); })
+      .Default([&](Operation *) { return isElementwise(op) ? layout : Attribute(); });
+}
+
+} // namespace jitk::passes
