@@ -5,6 +5,7 @@
 #include "src/passes/Passes.h"
 
 #include "mlir/IR/BuiltinOps.h"
+
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;

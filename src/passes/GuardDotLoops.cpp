@@ -18,8 +18,8 @@ namespace jitk::passes {
 
 namespace {
 
-/// The wait for everything that `loop` leaves in flight, if it is the next to use the loop's tensors and may stand right
-/// behind the loop.
+/// The wait for everything that `loop` leaves in flight, if it is the next to use the loop's tensors and may stand
+/// right behind the loop.
 ttng::WarpGroupDotWaitOp waitBehind(scf::ForOp loop) {
   for (Operation *op = loop->getNextNode(); op; op = op->getNextNode()) {
     auto wait = dyn_cast<ttng::WarpGroupDotWaitOp>(op);

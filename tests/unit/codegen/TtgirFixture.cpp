@@ -1,0 +1,87 @@
+#include "tests/unit/codegen/TtgirFixture.h"
+
+#include "backends/nvidia/codegen/Passes.h"
+#include "src/ir/Register.h"
+#include "src/passes/Passes.h"
+
+#include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
+#include "mlir/Pass/PassManager.h"
+
+using namespace mlir;
+
+namespace jitk::codegen::test {
+
+CompiledKernel compileKernel(const std::string &ttgir) {
+  DialectRegistry registry;
+  ir::registerDialects(registry);
+  MLIRContext context(registry);
+  std::string diagnostics;
+  ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
+    diagnostics += diagnostic.str() + "\n";
+    return success();
+  });
+  OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(ttgir, &context);
+  INFO(diagnostics);
+  REQUIRE(module);
+
+  PassManager manager(&context);
+  manager.addPass(passes::createGuardDotLoops());
+  manager.addPass(passes::createAllocateWarpGroups());
+  manager.addPass(passes::createAllocateGlobalScratch());
+  manager.addPass(passes::createAllocateSharedMemory());
+  manager.addPass(passes::createInsertBarriers());
+  manager.addPass(createSCFToControlFlowPass());
+  manager.addPass(nvidia::createConvertTtgirToLlvm());
+  const bool lowered = succeeded(manager.run(*module));
+  INFO(diagnostics);
+  REQUIRE(lowered);
+
+  auto number = [&](StringRef name, uint32_t otherwise) {
+    auto attr = (*module)->getAttrOfType<IntegerAttr>(name);
+    return attr ? uint32_t(attr.getInt()) : otherwise;
+  };
+  CompiledKernel kernel;
+  kernel.threads = 32 * number("ttg.total-num-warps", number("ttg.num-warps", 4));
+  kernel.sharedBytes = number("ttg.shared", 0);
+  kernel.scratchBytes = number("ttg.global_scratch_memory_size", 0);
+  Result<emulator::HostObject> object = emulator::compileForHost(*module);
+  INFO((object.ok() ? std::string() : object.status().toString()));
+  REQUIRE(object.ok());
+  kernel.code = std::move(object->code);
+  return kernel;
+}
+
+LaunchReport launch(Machine &machine, const CompiledKernel &kernel, std::vector<uint64_t> arguments,
+                    std::array<uint32_t, 3> grid) {
+  Result<std::unique_ptr<emulator::HostModule>> module = emulator::loadHostObject(kernel.code);
+  INFO((module.ok() ? std::string() : module.status().toString()));
+  REQUIRE(module.ok());
+  Result<const emulator::KernelRecord *> record = (*module)->kernel("k");
+  REQUIRE(record.ok());
+
+  const size_t ctas = size_t(grid[0]) * grid[1] * grid[2];
+  arguments.push_back(kernel.scratchBytes ? machine.allocate(kernel.scratchBytes * ctas) : 0);
+  arguments.push_back(0);
+  REQUIRE((*record)->numParameters == arguments.size());
+  std::vector<void *> pointers;
+  for (uint64_t &argument : arguments) {
+    pointers.push_back(&argument);
+  }
+  LaunchParameters parameters;
+  parameters.grid = grid;
+  parameters.threads = kernel.threads;
+  parameters.sharedBytes = kernel.sharedBytes;
+  parameters.arguments = pointers.data();
+  Result<LaunchReport> report = machine.device.run(**record, parameters);
+  INFO((report.ok() ? std::string() : report.status().toString()));
+  REQUIRE(report.ok());
+  return *std::move(report);
+}
+
+std::string moduleOf(const std::string &aliases, const std::string &functions, int numWarps, int capability) {
+  return aliases + "\nmodule attributes {\"ttg.num-ctas\" = 1 : i32, \"ttg.num-warps\" = " + std::to_string(numWarps) +
+         " : i32, ttg.target = \"cuda:" + std::to_string(capability) + "\", \"ttg.threads-per-warp\" = 32 : i32} {\n" +
+         functions + "\n}\n";
+}
+
+} // namespace jitk::codegen::test
