@@ -1,4 +1,5 @@
-// Conversions between floating-point types, by instructions (sm_90) and in software (sm_80): fp8 against its definition.
+// Conversions between floating-point types, by instructions (sm_90) and in software (sm_80): fp8 against its
+// definition.
 
 #include "tests/unit/codegen/TensorKernel.h"
 #include "tests/unit/codegen/TtgirFixture.h"
@@ -57,8 +58,8 @@ CompiledKernel conversion(const std::string &from, const std::string &to, bool r
   const std::string body = loadTensor("x", "in", {count}, from, layout) + "  %y = tt.fp_to_fp %x" +
                            (rounds ? ", rounding = " + mode : "") + " : " + tensorType({count}, from, layout) + " -> " +
                            tensorType({count}, to, layout) + "\n" + storeTensor("y", "out", {count}, to, layout);
-  return compileKernel(moduleOf(
-      "", kernelOf(pointerParameter("in", from) + ", " + pointerParameter("out", to), body), 4, capability));
+  return compileKernel(
+      moduleOf("", kernelOf(pointerParameter("in", from) + ", " + pointerParameter("out", to), body), 4, capability));
 }
 
 /// Numbers around each code of the format: themselves, midpoints, and their neighbours.

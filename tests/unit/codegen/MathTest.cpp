@@ -37,8 +37,8 @@ struct Function {
   double relative, absolute; ///< what the result may differ by
 };
 
-// The approximate instructions are good to about 2^-22 (relative), sin and cos to 2^-20.9 (absolute); exp scales the error
-// of its argument by its size.
+// The approximate instructions are good to about 2^-22 (relative), sin and cos to 2^-20.9 (absolute); exp scales the
+// error of its argument by its size.
 const std::vector<Function> functions = {
     {"math.exp", -10, 10, [](double x) { return std::exp(x); }, 2e-6, 0},
     {"math.exp2", -20, 20, [](double x) { return std::exp2(x); }, 3e-7, 0},
@@ -81,13 +81,15 @@ TEST_SUITE("codegen/Math") {
 
   TEST_CASE("powers of negative bases need integer exponents") {
     const std::string tensor = tensorType({count}, "f32", layout);
-    const std::string cube = "  %e = arith.constant dense<3.0> : " + tensor + "\n  %y = math.powf %x, %e : " + tensor + "\n";
+    const std::string cube =
+        "  %e = arith.constant dense<3.0> : " + tensor + "\n  %y = math.powf %x, %e : " + tensor + "\n";
     const std::vector<float> input = between(-3, 3), output = evaluate(cube, input);
     for (int64_t i = 0; i < count; ++i) {
       CAPTURE(input[i]);
       CHECK(std::fabs(output[i] - std::pow(double(input[i]), 3)) <= 2e-6 * std::fabs(std::pow(double(input[i]), 3)));
     }
-    const std::string root = "  %e = arith.constant dense<0.5> : " + tensor + "\n  %y = math.powf %x, %e : " + tensor + "\n";
+    const std::string root =
+        "  %e = arith.constant dense<0.5> : " + tensor + "\n  %y = math.powf %x, %e : " + tensor + "\n";
     const std::vector<float> roots = evaluate(root, input);
     CHECK(std::isnan(roots.front()));
     CHECK(std::fabs(roots.back() - std::sqrt(3.0)) < 1e-5);
@@ -107,9 +109,9 @@ TEST_SUITE("codegen/Math") {
     }
     for (const auto &[name, exact] : divisions) {
       CAPTURE(name);
-      const std::string body = loadTensor("x", "in", {count}, "i32", layout) + "  %d = arith.constant dense<-7> : " + tensor +
-                               "\n  %y = " + name + " %x, %d : " + tensor + "\n" +
-                               storeTensor("y", "out", {count}, "i32", layout);
+      const std::string body = loadTensor("x", "in", {count}, "i32", layout) +
+                               "  %d = arith.constant dense<-7> : " + tensor + "\n  %y = " + name +
+                               " %x, %d : " + tensor + "\n" + storeTensor("y", "out", {count}, "i32", layout);
       const CompiledKernel kernel = compileKernel(
           moduleOf("", kernelOf(pointerParameter("in", "i32") + ", " + pointerParameter("out", "i32"), body)));
       std::vector<int32_t> expected(count);
@@ -125,8 +127,8 @@ TEST_SUITE("codegen/Math") {
       input[i] = int32_t(uint32_t(i) * 0x9E3779B9u);
       expected[i] = int32_t(uint64_t(uint32_t(input[i])) * uint32_t(input[i]) >> 32);
     }
-    const std::string body = loadTensor("x", "in", {count}, "i32", layout) + "  %y = tt.mulhiui %x, %x : " + tensor + "\n" +
-                             storeTensor("y", "out", {count}, "i32", layout);
+    const std::string body = loadTensor("x", "in", {count}, "i32", layout) + "  %y = tt.mulhiui %x, %x : " + tensor +
+                             "\n" + storeTensor("y", "out", {count}, "i32", layout);
     const CompiledKernel kernel = compileKernel(
         moduleOf("", kernelOf(pointerParameter("in", "i32") + ", " + pointerParameter("out", "i32"), body)));
     CHECK(runEverywhere<int32_t>(kernel, count, input) == expected);
@@ -135,8 +137,9 @@ TEST_SUITE("codegen/Math") {
   TEST_CASE("clamping") {
     const std::string tensor = tensorType({count}, "f32", layout);
     for (const char *mode : {"none", "all"}) {
-      const std::string clamp = "  %lo = arith.constant dense<-1.0> : " + tensor + "\n  %hi = arith.constant dense<2.0> : " +
-                                tensor + "\n  %y = tt.clampf %x, %lo, %hi, propagateNan = " + mode + " : " + tensor + "\n";
+      const std::string clamp = "  %lo = arith.constant dense<-1.0> : " + tensor +
+                                "\n  %hi = arith.constant dense<2.0> : " + tensor +
+                                "\n  %y = tt.clampf %x, %lo, %hi, propagateNan = " + mode + " : " + tensor + "\n";
       std::vector<float> input = between(-3, 3);
       const std::vector<float> output = evaluate(clamp, input);
       for (int64_t i = 0; i < count; ++i) {
