@@ -1,0 +1,83 @@
+#include "src/ops/TensorShape.h"
+
+#include <charconv>
+
+namespace jitk {
+
+int64_t TensorShape::numElements() const {
+  int64_t count = 1;
+  for (int64_t size : sizes) {
+    count *= size;
+  }
+  return count;
+}
+
+int64_t TensorShape::bytes() const { return numElements() * dtypeBytes(dtype); }
+
+int64_t dtypeBytes(std::string_view dtype) {
+  if (dtype == "fp16" || dtype == "bf16") {
+    return 2;
+  }
+  if (dtype == "fp32" || dtype == "int32") {
+    return 4;
+  }
+  return dtype == "e4m3" ? 1 : 0;
+}
+
+Result<int64_t> sizeOf(const Description &description, std::string_view attribute, const DynamicSizes &sizes) {
+  const AttributeValue &value = description.attributes().find(attribute)->second;
+  if (const auto *integer = std::get_if<int64_t>(&value)) {
+    return *integer;
+  }
+  const Dimension &dimension = description.dimension(attribute);
+  if (dimension.isStatic()) {
+    return dimension.value;
+  }
+  std::string name = "dimension " + std::string(attribute) + " of " + description.op();
+  auto found = sizes.find(attribute);
+  if (found == sizes.end()) {
+    return invalidArgument(name + " is dynamic and needs a size");
+  }
+  int64_t size = found->second;
+  if (size < 0 || size % dimension.divisor != 0 || (dimension.bound != 0 && size > dimension.bound)) {
+    return invalidArgument(name + " must fit " + dimension.toString() + ": got " + std::to_string(size));
+  }
+  return size;
+}
+
+/// Evaluates "m" or "ceil(k/128)", the forms that the schemas use.
+static Result<int64_t> evaluate(std::string_view expression, const Description &description,
+                                const DynamicSizes &sizes) {
+  constexpr std::string_view kCeil = "ceil(";
+  if (!expression.starts_with(kCeil)) {
+    return sizeOf(description, expression, sizes);
+  }
+  expression.remove_prefix(kCeil.size());
+  size_t slash = expression.find('/');
+  int64_t divisor = 1;
+  std::from_chars(expression.data() + slash + 1, expression.data() + expression.size(), divisor);
+  JITK_ASSIGN(int64_t size, sizeOf(description, expression.substr(0, slash), sizes));
+  return (size + divisor - 1) / divisor;
+}
+
+Result<std::vector<TensorShape>> tensorShapes(const Description &description, const DynamicSizes &sizes) {
+  JITK_ASSIGN(const OpSchema *schema, findOp(description.op()));
+  std::vector<TensorShape> shapes;
+  for (const TensorSchema &tensor : schema->tensors) {
+    if (!tensor.presentIf.empty() && !description.flag(tensor.presentIf)) {
+      continue;
+    }
+    TensorShape shape;
+    shape.name = tensor.name;
+    shape.dtype = tensor.type.starts_with('@') ? description.word(tensor.type.substr(1)) : std::string(tensor.type);
+    shape.written = tensor.written;
+    for (std::string_view expression : tensor.shape) {
+      JITK_ASSIGN(int64_t size, evaluate(expression, description, sizes));
+      shape.sizes.push_back(size);
+    }
+    shapes.push_back(std::move(shape));
+  }
+  return shapes;
+}
+
+} // namespace jitk

@@ -1,0 +1,138 @@
+#include "src/reference/Instance.h"
+
+#include "src/reference/Numeric.h"
+#include "src/reference/References.h"
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <numbers>
+#include <random>
+
+namespace jitk::reference {
+
+const HostTensor &Operands::tensor(std::string_view name) const {
+  for (const HostTensor &candidate : tensors_) {
+    if (candidate.shape.name == name) {
+      return candidate;
+    }
+  }
+  return tensors_.front(); // not reached: the names are those of the schema
+}
+
+std::vector<float> Operands::decoded(std::string_view name) const {
+  const HostTensor &found = tensor(name);
+  return decode(found.shape.dtype, found.bytes);
+}
+
+std::vector<int32_t> Operands::integers(std::string_view name) const {
+  const HostTensor &found = tensor(name);
+  std::vector<int32_t> values(found.bytes.size() / sizeof(int32_t));
+  std::memcpy(values.data(), found.bytes.data(), found.bytes.size());
+  return values;
+}
+
+int64_t Sizes::operator[](std::string_view attribute) const {
+  Result<int64_t> size = sizeOf(description_, attribute, sizes_);
+  return size.ok() ? *size : 0; // sizes were checked when the tensors were made
+}
+
+namespace {
+
+/// Numbers that depend on the seed alone, on every platform.
+class Random {
+public:
+  explicit Random(uint64_t seed) : engine_(seed) {}
+  /// In [0, 1).
+  double uniform() { return double(engine_() >> 11) * 0x1p-53; }
+  double normal() {
+    double radius = std::sqrt(-2 * std::log(1 - uniform()));
+    return radius * std::cos(2 * std::numbers::pi * uniform());
+  }
+  int64_t below(int64_t end) { return int64_t(engine_() % uint64_t(end)); }
+
+private:
+  std::mt19937_64 engine_;
+};
+
+} // namespace
+
+/// Values of an input: normal, scales positive and small.
+static std::vector<uint8_t> randomValues(const TensorShape &shape, Random &random) {
+  std::vector<float> values(size_t(shape.numElements()));
+  bool isScale = shape.name.ends_with("_scale");
+  for (float &value : values) {
+    // e4m3 reaches 448: a standard deviation of 32 uses its range without saturating often.
+    value = float(isScale ? 0.002 + 0.008 * random.uniform() : random.normal() * (shape.dtype == "e4m3" ? 32 : 1));
+  }
+  return encode(shape.dtype, values);
+}
+
+/// Lengths of sequences in [0, longest]: the first is the longest, the second is 0.
+static std::vector<uint8_t> randomLengths(const TensorShape &shape, int64_t longest, Random &random) {
+  std::vector<uint8_t> bytes(size_t(shape.bytes()));
+  for (int64_t i = 0; i < shape.numElements(); ++i) {
+    int32_t length = int32_t(i == 0 ? longest : i == 1 ? 0 : random.below(longest + 1));
+    std::memcpy(bytes.data() + i * int64_t(sizeof(length)), &length, sizeof(length));
+  }
+  return bytes;
+}
+
+/// NaN in every dtype that outputs and guards have.
+static constexpr uint8_t kPoison = 0xFF;
+
+/// Poisons the rows of [batch, sequence, ...] past each sequence's length.
+static void poisonPastLengths(HostTensor &tensor, const std::vector<int32_t> &lengths) {
+  size_t rowBytes = tensor.bytes.size() / size_t(tensor.shape.sizes[0] * tensor.shape.sizes[1]);
+  for (int64_t batch = 0; batch < tensor.shape.sizes[0]; ++batch) {
+    size_t begin = size_t(batch * tensor.shape.sizes[1] + lengths[size_t(batch)]) * rowBytes;
+    size_t end = size_t((batch + 1) * tensor.shape.sizes[1]) * rowBytes;
+    std::memset(tensor.bytes.data() + begin, kPoison, end - begin);
+  }
+}
+
+Result<std::vector<HostTensor>> makeTensors(const Description &description, const DynamicSizes &sizes, uint64_t seed) {
+  JITK_ASSIGN(std::vector<TensorShape> shapes, tensorShapes(description, sizes));
+  Random random(seed);
+  std::vector<HostTensor> tensors;
+  for (TensorShape &shape : shapes) {
+    HostTensor tensor{shape, {}};
+    if (shape.written) {
+      tensor.bytes.assign(size_t(shape.bytes()), kPoison);
+    } else if (shape.name == "seq_lens_q" || shape.name == "seq_lens_k") {
+      Sizes values(description, sizes);
+      tensor.bytes = randomLengths(shape, values[shape.name == "seq_lens_q" ? "seq_q" : "seq_k"], random);
+    } else {
+      tensor.bytes = randomValues(shape, random);
+    }
+    tensors.push_back(std::move(tensor));
+  }
+  if (description.op() == "flash_attention" && description.flag("varlen")) {
+    Operands operands(tensors);
+    std::vector<int32_t> keys = operands.integers("seq_lens_k");
+    for (HostTensor &tensor : tensors) {
+      if ((tensor.shape.name == "k" || tensor.shape.name == "v") && !tensor.bytes.empty()) {
+        poisonPastLengths(tensor, keys);
+      }
+    }
+  }
+  return tensors;
+}
+
+Result<std::vector<Expected>> computeExpected(const Description &description, const DynamicSizes &dynamicSizes,
+                                              const std::vector<HostTensor> &tensors, uint64_t seed) {
+  Operands operands(tensors);
+  Sizes sizes(description, dynamicSizes);
+  if (description.op() == "matmul") {
+    return expectMatmul(description, sizes, operands, seed);
+  }
+  if (description.op() == "fp8_block_matmul") {
+    return expectFp8BlockMatmul(description, sizes, operands, seed);
+  }
+  if (description.op() == "flash_attention") {
+    return expectFlashAttention(description, sizes, operands, seed);
+  }
+  return unsupported("there is no reference for the op: got " + description.op());
+}
+
+} // namespace jitk::reference

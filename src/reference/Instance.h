@@ -1,0 +1,31 @@
+// One problem with data: random inputs of a description at given sizes, and what the op must give for them.
+
+#pragma once
+
+#include "src/ops/TensorShape.h"
+#include "src/reference/Expected.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace jitk::reference {
+
+/// A tensor in host memory, in the order of the op's tensors.
+struct HostTensor {
+  TensorShape shape;
+  std::vector<uint8_t> bytes; ///< inputs: the data; outputs: what lies there before the launch
+};
+
+/// Fills the tensors of a description: inputs at random, from `seed` alone; outputs with a pattern that is NaN in every
+/// dtype. What an op must not read (keys past a sequence's length) is NaN too. Fails with InvalidArgument as
+/// `tensorShapes` does.
+Result<std::vector<HostTensor>> makeTensors(const Description &description, const DynamicSizes &sizes, uint64_t seed);
+
+/// What the op must give for these inputs: one expectation for each output, in float64, written from the op's formula.
+/// Tolerances are derived where they are set. Large problems are sampled by rows, chosen with `seed`. Fails with
+/// Unsupported for an op without a reference.
+Result<std::vector<Expected>> computeExpected(const Description &description, const DynamicSizes &sizes,
+                                              const std::vector<HostTensor> &tensors, uint64_t seed);
+
+} // namespace jitk::reference

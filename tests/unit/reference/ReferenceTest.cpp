@@ -1,0 +1,109 @@
+#include "src/reference/Instance.h"
+#include "src/reference/Numeric.h"
+
+#include <cmath>
+#include <doctest/doctest.h>
+#include <limits>
+#include <map>
+
+using namespace jitk;
+using namespace jitk::reference;
+
+namespace {
+
+/// Tensors of a description with given values in the inputs, by name.
+std::vector<HostTensor> tensorsOf(const Description &description,
+                                  const std::map<std::string, std::vector<float>> &values) {
+  Result<std::vector<HostTensor>> tensors = makeTensors(description, {}, 1);
+  REQUIRE(tensors.ok());
+  for (HostTensor &tensor : *tensors) {
+    if (auto found = values.find(tensor.shape.name); found != values.end()) {
+      tensor.bytes = encode(tensor.shape.dtype, found->second);
+      REQUIRE(int64_t(tensor.bytes.size()) == tensor.shape.bytes());
+    }
+  }
+  return *std::move(tensors);
+}
+
+std::vector<Expected> expectationOf(const char *text, const std::map<std::string, std::vector<float>> &values) {
+  Result<Description> description = parseDescription(text);
+  REQUIRE(description.ok());
+  Result<std::vector<Expected>> expected = computeExpected(*description, {}, tensorsOf(*description, values), 1);
+  REQUIRE(expected.ok());
+  return *std::move(expected);
+}
+
+} // namespace
+
+TEST_SUITE("reference/Reference") {
+  TEST_CASE("a product in both layouts of B") {
+    std::vector<double> product = {1 * 5 + 2 * 7, 1 * 6 + 2 * 8, 3 * 5 + 4 * 7, 3 * 6 + 4 * 8};
+    CHECK(expectationOf("matmul m=2 n=2 k=2", {{"a", {1, 2, 3, 4}}, {"b", {5, 6, 7, 8}}})[0].values == product);
+    CHECK(expectationOf("matmul m=2 n=2 k=2 b_layout=col", {{"a", {1, 2, 3, 4}}, {"b", {5, 7, 6, 8}}})[0].values ==
+          product);
+  }
+
+  TEST_CASE("scales of blocks multiply their part of the sum") {
+    std::vector<float> a(129, 1), b(129, 2);
+    a[128] = 3;
+    auto expected = expectationOf("fp8_block_matmul m=1 n=1 k=129",
+                                  {{"a", a}, {"b", b}, {"a_scale", {0.5, 2}}, {"b_scale", {1, 4}}});
+    CHECK(expected[0].values[0] == 128 * 2 * 0.5 + 3 * 2 * 2 * 4);
+  }
+
+  TEST_CASE("attention weighs values by the softmax of scaled scores") {
+    // One query of 16 ones; keys whose scores are 0 and 4 ln 3 / 4 ... chosen so that the weights are 1/4 and 3/4.
+    std::vector<float> q(16, 1), k(32, 0), v(32, 0);
+    k[16] = 4 * 1.0986123f; // score = 4 ln 3 / sqrt(16) = ln 3
+    v[0] = 4;
+    v[16] = 8;
+    auto expected = expectationOf("flash_attention heads=1 seq_q=1 seq_k=2 head_dim=16 dtype=fp16 out_dtype=fp32",
+                                  {{"q", q}, {"k", k}, {"v", v}});
+    CHECK(expected[0].values[0] == doctest::Approx(0.25 * 4 + 0.75 * 8).epsilon(1e-3));
+    CHECK(expected[1].values[0] == doctest::Approx(std::log(1 + 3.0)).epsilon(1e-3));
+  }
+
+  TEST_CASE("causal attention is aligned at the bottom right and rows that see nothing give 0 and -inf") {
+    std::vector<float> q(3 * 16, 0), k(2 * 16, 0), v(2 * 16, 0);
+    v[0] = 2;
+    v[16] = 4;
+    auto expected = expectationOf("flash_attention heads=1 seq_q=3 seq_k=2 head_dim=16 causal=true out_dtype=fp32",
+                                  {{"q", q}, {"k", k}, {"v", v}});
+    CHECK(expected[0].values[0] == 0);
+    CHECK(expected[0].values[16] == 2);
+    CHECK(expected[0].values[32] == 3);
+    CHECK(expected[1].values[0] == -std::numeric_limits<double>::infinity());
+    CHECK(expected[1].values[2] == doctest::Approx(std::log(2.0)));
+  }
+
+  TEST_CASE("rows past a sequence's length must keep their bytes") {
+    Result<Description> description =
+        parseDescription("flash_attention batch=2 heads=1 seq_q=3 seq_k=3 head_dim=16 varlen=true");
+    REQUIRE(description.ok());
+    auto tensors = makeTensors(*description, {}, 7);
+    REQUIRE(tensors.ok());
+    auto expected = computeExpected(*description, {}, *tensors, 7);
+    REQUIRE(expected.ok());
+    CHECK((*expected)[0].bounds[0] >= 0);     // the first sequence has its full length
+    CHECK((*expected)[0].bounds[3 * 16] < 0); // the second has length 0
+  }
+
+  TEST_CASE("a comparison refuses NaN, wrong infinities and touched elements") {
+    Expected expected{"c", 1, 3, {0}, {1, -std::numeric_limits<double>::infinity(), 0}, {0.5, 0, -1}};
+    float infinity = std::numeric_limits<float>::infinity();
+    CHECK(compare(expected, {1.25f, -infinity, 7}, {0, 0, 7}).failed == 0);
+    CHECK(compare(expected, {NAN, -infinity, 7}, {0, 0, 7}).failed == 1);
+    CHECK(compare(expected, {1.25f, infinity, 7}, {0, 0, 7}).failed == 1);
+    CHECK(compare(expected, {1.75f, -infinity, 8}, {0, 0, 7}).failed == 2);
+    CHECK(compare(expected, {1.75f, -infinity, 7}, {0, 0, 7}).firstFailure == "c[0,0]: got 1.750000, want 1.000000 "
+                                                                              "within 0.500000");
+  }
+
+  TEST_CASE("large problems are sampled with their first and last row") {
+    std::vector<int64_t> rows = chooseRows(1000, 1000, 3, 20000);
+    CHECK(rows.size() == 20);
+    CHECK(rows.front() == 0);
+    CHECK(rows.back() == 999);
+    CHECK(chooseRows(10, 1000, 3, 20000).size() == 10);
+  }
+}
