@@ -65,8 +65,8 @@ ConversionPlan planConversion(const LinearLayout &source, const LinearLayout &ta
   }
   plan.kind = ConversionKind::Shared;
   plan.shared = std::move(*shared);
-  // Where warps hold copies, one warp's next repetition could overwrite what another still reads.
-  plan.isWithinWarp = keeps(places, kWarp) && (plan.shared.repetitions.size() == 1 || !hasCopiesInWarps(source));
+  // Warps that hold copies write the same places: one could overwrite in a repetition what another still reads.
+  plan.isWithinWarp = keeps(places, kWarp) && !hasCopiesInWarps(source);
   return plan;
 }
 

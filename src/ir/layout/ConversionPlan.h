@@ -20,7 +20,7 @@ struct ConversionPlan {
   llvm::SmallVector<unsigned, 0> sourceRegisters;
   /// Shuffles.
   ShufflePlan shuffles;
-  /// Shared. The load's `copies` come last.
+  /// Shared.
   SharedConversion shared;
   /// Shared: no warp reads what another one wrote, so that the barriers may be those of a warp.
   bool isWithinWarp = false;

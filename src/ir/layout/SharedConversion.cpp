@@ -306,6 +306,18 @@ uint32_t registerMask(ArrayRef<uint64_t> registers, uint64_t basis) {
   return 1u << (llvm::find(registers, basis) - registers.begin());
 }
 
+/// Extends the copies of the first repetition to all registers.
+void repeatCopies(SharedConversion &conversion) {
+  auto &copies = conversion.load.copies;
+  size_t numOfFirst = copies.size();
+  for (const SharedConversion::Repetition &repetition : ArrayRef(conversion.repetitions).drop_front()) {
+    for (size_t i = 0; i < numOfFirst; ++i) {
+      auto [copy, original] = copies[i];
+      copies.push_back({copy ^ repetition.loadXor, original ^ repetition.loadXor});
+    }
+  }
+}
+
 std::optional<SharedConversion> SharedConversionPlanner::plan(LocalAccessForm storeForm,
                                                               LocalAccessForm loadForm) const {
   Side storing = side(source_, storeForm), loading = side(target_, loadForm);
@@ -338,6 +350,7 @@ std::optional<SharedConversion> SharedConversionPlanner::plan(LocalAccessForm st
   }
   conversion.store = std::move(*store);
   conversion.load = std::move(*load);
+  repeatCopies(conversion);
   return conversion;
 }
 

@@ -31,7 +31,7 @@ struct SharedConversion {
     uint32_t storeXor, loadXor;
   };
 
-  LocalAccess store, load;
+  LocalAccess store, load; ///< the load's copies are those of all repetitions and come last
   llvm::SmallVector<Repetition, 1> repetitions;
   int64_t bytes = 0;   ///< of the buffer
   LinearLayout buffer; ///< from offset (in elements), block to the tensor's dimensions, for the first repetition
