@@ -21,8 +21,13 @@ std::optional<MatrixDescriptor> MatrixDescriptor::of(ttg::MemDescType type) {
   if (!encoding || encoding.getSwizzlingByteWidth() == 0 || type.getRank() != 2) {
     return std::nullopt;
   }
+  unsigned contiguousDim = encoding.getTransposed() ? 0 : 1;
+  int32_t pattern = int32_t(encoding.getSwizzlingByteWidth() * 8 / encoding.getElementBitWidth());
+  if (type.getShape()[contiguousDim] < pattern) {
+    return std::nullopt;
+  }
   MatrixDescriptor result{BufferLayout(type)};
-  result.contiguousDim_ = encoding.getTransposed() ? 0 : 1;
+  result.contiguousDim_ = contiguousDim;
 
   // A distance that the buffer does not have is not read.
   auto distance = [&](unsigned dim, int32_t coordinate) -> uint64_t {
@@ -31,7 +36,6 @@ std::optional<MatrixDescriptor> MatrixDescriptor::of(ttg::MemDescType type) {
     }
     return dim == 0 ? result.offset(coordinate, 0) : result.offset(0, coordinate);
   };
-  int32_t pattern = int32_t(encoding.getSwizzlingByteWidth() * 8 / encoding.getElementBitWidth());
   uint64_t stride = distance(1 - result.contiguousDim_, 8);
   uint64_t leading = distance(result.contiguousDim_, pattern);
   result.base_ = ((leading >> 4) & 0x3FFF) << 16 | ((stride >> 4) & 0x3FFF) << 32 |
