@@ -1,0 +1,111 @@
+#include "src/tools/checked/CheckedRun.h"
+
+#include "src/reference/Instance.h"
+#include "src/reference/Numeric.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace jitk::checked {
+namespace {
+
+/// Bytes before and after each tensor that nothing may touch: NaN in every dtype, and a multiple of any alignment.
+constexpr size_t kGuardBytes = 512;
+constexpr uint8_t kGuard = 0xFF;
+
+/// A tensor in device memory between guard bands.
+class GuardedTensor {
+public:
+  GuardedTensor(const api::Device &device, const reference::HostTensor &tensor)
+      : device_(device), name_(tensor.shape.name), size_(tensor.bytes.size()),
+        buffer_(device, size_ + 2 * kGuardBytes) {
+    std::vector<uint8_t> image(buffer_.size(), kGuard);
+    std::ranges::copy(tensor.bytes, image.begin() + kGuardBytes);
+    device.copyToDevice(buffer_.address(), image.data(), image.size());
+  }
+
+  uint64_t address() const { return buffer_.address() + kGuardBytes; }
+
+  /// Reads the tensor back; reports bytes of the guard bands that changed.
+  std::vector<uint8_t> read(std::vector<std::string> &damage) const {
+    std::vector<uint8_t> image(buffer_.size());
+    device_.copyToHost(image.data(), buffer_.address(), image.size());
+    for (size_t i = 0; i < image.size(); ++i) {
+      bool before = i < kGuardBytes, after = i >= kGuardBytes + size_;
+      if ((before || after) && image[i] != kGuard) {
+        size_t distance = before ? kGuardBytes - i : i - kGuardBytes - size_;
+        damage.push_back("the guard band " + std::string(before ? "before " : "after ") + name_ +
+                         " was overwritten, byte " + std::to_string(distance));
+        break;
+      }
+    }
+    return {image.begin() + kGuardBytes, image.begin() + kGuardBytes + std::ptrdiff_t(size_)};
+  }
+
+private:
+  api::Device device_;
+  std::string name_;
+  size_t size_;
+  api::Buffer buffer_;
+};
+
+} // namespace
+
+bool Outcome::passed() const {
+  return damage.empty() && std::ranges::all_of(figures, [](const auto &figure) { return figure.failed == 0; });
+}
+
+/// A failure on the host side of the check, as the API's callers see failures.
+template <typename T> static T valueOf(Result<T> result) {
+  if (!result.ok()) {
+    throw std::invalid_argument(result.status().toString());
+  }
+  return *std::move(result);
+}
+
+Outcome run(const api::Runtime &runtime, const api::Device &device, const Problem &problem, bool check) {
+  api::Description handle = api::Description::parse(problem.description);
+  Description description = valueOf(parseDescription(problem.description));
+  std::vector<reference::HostTensor> tensors =
+      valueOf(reference::makeTensors(description, problem.sizes, problem.seed));
+
+  Outcome outcome;
+  outcome.kernel = api::Kernel::get(runtime, device, handle);
+  outcome.info = outcome.kernel.info();
+  std::vector<int64_t> dimensions;
+  for (const std::string &name : outcome.kernel.dimensions()) {
+    dimensions.push_back(problem.sizes.find(name)->second);
+  }
+  std::vector<GuardedTensor> guarded;
+  std::vector<uint64_t> addresses;
+  for (const reference::HostTensor &tensor : tensors) {
+    guarded.emplace_back(device, tensor);
+    addresses.push_back(guarded.back().address());
+  }
+  uint64_t workspaceBytes = outcome.kernel.workspaceBytes(dimensions);
+  api::Buffer workspace(device, std::max<uint64_t>(workspaceBytes, 256));
+  outcome.kernel.launch(addresses, dimensions, {}, workspace.address(), workspace.size());
+  device.synchronize();
+
+  std::vector<reference::Expected> expected;
+  if (check) {
+    expected = valueOf(reference::computeExpected(description, problem.sizes, tensors, problem.seed));
+  }
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    std::vector<uint8_t> after = guarded[i].read(outcome.damage);
+    const TensorShape &shape = tensors[i].shape;
+    if (!shape.written && after != tensors[i].bytes) {
+      outcome.damage.push_back("the input " + shape.name + " was overwritten");
+    }
+    for (const reference::Expected &candidate : expected) {
+      if (candidate.tensor == shape.name) {
+        outcome.figures.push_back(compare(candidate, reference::decode(shape.dtype, after),
+                                          reference::decode(shape.dtype, tensors[i].bytes)));
+        outcome.sampled |= int64_t(candidate.rows.size()) < candidate.numRows;
+      }
+    }
+  }
+  return outcome;
+}
+
+} // namespace jitk::checked

@@ -1,0 +1,39 @@
+// Runs one problem on a device and checks every output against the reference.
+//
+// What `jitk run --check` shows and what the conformance suite asserts is this one function. It uses the public API and
+// the references alone.
+
+#pragma once
+
+#include "jitk/jitk.hpp"
+#include "src/ops/TensorShape.h"
+#include "src/reference/Expected.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace jitk::checked {
+
+/// A problem: a description in text form and the sizes of its dynamic dimensions.
+struct Problem {
+  std::string description;
+  DynamicSizes sizes;
+  uint64_t seed = 1;
+};
+
+struct Outcome {
+  jitk_kernel_info_t info = {};                ///< strings live as long as `kernel`
+  api::Kernel kernel;
+  std::vector<reference::ErrorFigures> figures; ///< one for each output; empty without a check
+  std::vector<std::string> damage;              ///< "guard band after c: byte 3 was overwritten"
+  bool sampled = false;                         ///< not every row was compared
+
+  bool passed() const;
+};
+
+/// Allocates the tensors between guard bands of NaN, runs the kernel once, and compares. Throws api::Exception where the
+/// library refuses or the device fails, std::invalid_argument where the problem's sizes do not fit the description.
+Outcome run(const api::Runtime &runtime, const api::Device &device, const Problem &problem, bool check = true);
+
+} // namespace jitk::checked
