@@ -1,5 +1,5 @@
-// The problems of the conformance suite: the edge cases of each op, small enough for the emulator, and the sizes of real
-// models, for a GPU.
+// The problems of the conformance suite: the edge cases of each op, small enough for the emulator, and the sizes of
+// real models, for a GPU.
 
 #pragma once
 

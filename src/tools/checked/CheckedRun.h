@@ -23,7 +23,7 @@ struct Problem {
 };
 
 struct Outcome {
-  jitk_kernel_info_t info = {};                ///< strings live as long as `kernel`
+  jitk_kernel_info_t info = {}; ///< strings live as long as `kernel`
   api::Kernel kernel;
   std::vector<reference::ErrorFigures> figures; ///< one for each output; empty without a check
   std::vector<std::string> damage;              ///< "guard band after c: byte 3 was overwritten"
@@ -32,8 +32,8 @@ struct Outcome {
   bool passed() const;
 };
 
-/// Allocates the tensors between guard bands of NaN, runs the kernel once, and compares. Throws api::Exception where the
-/// library refuses or the device fails, std::invalid_argument where the problem's sizes do not fit the description.
+/// Allocates the tensors between guard bands of NaN, runs the kernel once, and compares. Throws api::Exception where
+/// the library refuses or the device fails, std::invalid_argument where the problem's sizes do not fit the description.
 Outcome run(const api::Runtime &runtime, const api::Device &device, const Problem &problem, bool check = true);
 
 } // namespace jitk::checked
