@@ -1,9 +1,9 @@
 #include "src/ir/layout/LocalAccess.h"
 
 #include "src/ir/layout/ShapeFit.h"
+#include "src/ir/layout/Wavefronts.h"
 
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/SmallSet.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -14,28 +14,6 @@ using llvm::SmallVector;
 using llvm::StringRef;
 
 namespace jitk::ir {
-
-//===--- wavefronts
-
-unsigned countWavefronts(ArrayRef<int64_t> addresses, unsigned bytes) {
-  constexpr unsigned bytesPerPass = 128, bytesPerBank = 4, numBanks = 32;
-  size_t lanesPerGroup = std::min<size_t>(addresses.size(), bytesPerPass / std::max(bytes, bytesPerBank));
-  unsigned wavefronts = 0;
-  for (; !addresses.empty(); addresses = addresses.drop_front(lanesPerGroup)) {
-    llvm::SetVector<int64_t> words;
-    for (int64_t address : addresses.take_front(lanesPerGroup)) {
-      for (int64_t word = address / bytesPerBank; word <= (address + bytes - 1) / bytesPerBank; ++word) {
-        words.insert(word);
-      }
-    }
-    unsigned load[numBanks] = {};
-    for (int64_t word : words) {
-      ++load[word % numBanks];
-    }
-    wavefronts += *std::max_element(std::begin(load), std::end(load));
-  }
-  return wavefronts;
-}
 
 int32_t LocalAccess::combine(ArrayRef<int32_t> bases, uint32_t index) {
   int32_t sum = 0;
@@ -66,8 +44,6 @@ unsigned LocalAccess::countNeededWavefronts() const {
   return steps.size() * std::max(bits / 1024, 1u);
 }
 
-//===--- planning
-
 namespace {
 
 /// The map of one CTA's threads to offsets, taken apart.
@@ -76,7 +52,9 @@ struct OffsetBases {
 
   static std::optional<OffsetBases> get(const LinearLayout &toOffset);
 
-  /// Every basis but those of the registers that an instruction covers.
+  int32_t ofRegister(unsigned reg) const;
+
+  /// Whether no basis has one of `lowBits`, but for those of the registers and lanes that an instruction covers.
   bool areAligned(int32_t lowBits, uint32_t coveredRegisters, uint32_t coveredLanes) const;
 };
 
@@ -97,6 +75,14 @@ std::optional<OffsetBases> OffsetBases::get(const LinearLayout &toOffset) {
   // A CTA's own part may lie at an offset that depends on the CTA.
   read(kBlock, bases.blocks);
   return bases;
+}
+
+int32_t OffsetBases::ofRegister(unsigned reg) const {
+  int32_t offset = 0;
+  for (auto [bit, basis] : llvm::enumerate(registers)) {
+    offset ^= reg >> bit & 1 ? basis : 0;
+  }
+  return offset;
 }
 
 bool OffsetBases::areAligned(int32_t lowBits, uint32_t coveredRegisters, uint32_t coveredLanes) const {
@@ -158,6 +144,19 @@ int32_t orOf(ArrayRef<int32_t> bases) {
   return bits;
 }
 
+/// The registers from `first` on that the bits of a step number.
+SmallVector<unsigned, 8> registersOfStep(unsigned first, ArrayRef<unsigned> stepBits) {
+  SmallVector<unsigned, 8> registers;
+  for (unsigned element = 0; element < 1u << stepBits.size(); ++element) {
+    unsigned reg = first;
+    for (auto [position, bit] : llvm::enumerate(stepBits)) {
+      reg |= (element >> position & 1) << bit;
+    }
+    registers.push_back(reg);
+  }
+  return registers;
+}
+
 LocalAccess AccessBuilder::finish(LocalAccessForm form, ArrayRef<unsigned> stepBits,
                                   ArrayRef<int32_t> laneBases) const {
   LocalAccess access;
@@ -167,30 +166,21 @@ LocalAccess AccessBuilder::finish(LocalAccessForm form, ArrayRef<unsigned> stepB
   access.warpBases = bases_.warps;
   access.blockBases = bases_.blocks;
   int32_t varying = orOf(laneBases) | orOf(bases_.warps) | orOf(bases_.blocks) | viewBits_;
-  uint32_t inStep = maskOf(stepBits);
-  std::map<int32_t, unsigned> firstAt;
-  for (unsigned reg = 0; reg < 1u << bases_.registers.size(); ++reg) {
-    if (reg & (inStep | fixedRegisters_)) {
+  uint32_t skipped = maskOf(stepBits) | fixedRegisters_;
+  std::map<int32_t, size_t> stepAt;
+  for (unsigned first = 0; first < 1u << bases_.registers.size(); ++first) {
+    if (first & skipped) {
       continue;
     }
-    int32_t offset = 0;
-    for (auto [bit, basis] : llvm::enumerate(bases_.registers)) {
-      offset ^= reg >> bit & 1 ? basis : 0;
-    }
-    auto [original, isFirst] = firstAt.try_emplace(offset, reg);
-    LocalAccessStep step{{}, offset & varying, offset & ~varying};
-    for (unsigned element = 0; element < 1u << stepBits.size(); ++element) {
-      unsigned within = 0;
-      for (auto [position, bit] : llvm::enumerate(stepBits)) {
-        within |= (element >> position & 1) << bit;
-      }
-      step.registers.push_back(reg | within);
-      if (!isFirst) {
-        access.copies.push_back({reg | within, original->second | within});
-      }
-    }
-    if (isFirst) {
+    int32_t offset = bases_.ofRegister(first);
+    LocalAccessStep step{registersOfStep(first, stepBits), offset & varying, offset & ~varying};
+    auto [known, isNew] = stepAt.try_emplace(offset, access.steps.size());
+    if (isNew) {
       access.steps.push_back(std::move(step));
+      continue;
+    }
+    for (auto [copy, original] : llvm::zip_equal(step.registers, access.steps[known->second].registers)) {
+      access.copies.push_back({copy, original});
     }
   }
   return access;

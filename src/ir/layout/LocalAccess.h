@@ -80,8 +80,4 @@ std::optional<LocalAccess> planLocalAccess(LocalAccessForm form, const LinearLay
                                            const LocalAccessOptions &options, int32_t viewBits = 0,
                                            uint32_t fixedRegisters = 0);
 
-/// The passes over the 32 four-byte banks for one access of a warp, `bytes` for each lane at byte address
-/// `addresses[lane]`: lanes go through in groups of 128 bytes, and a bank serves one word a pass.
-unsigned countWavefronts(llvm::ArrayRef<int64_t> addresses, unsigned bytes);
-
 } // namespace jitk::ir

@@ -1,274 +1,49 @@
 #include "src/ir/layout/SharedConversion.h"
 
-#include "src/ir/layout/F2Span.h"
+#include "src/ir/layout/ConversionBuffer.h"
 #include "src/ir/layout/ShapeFit.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 
 using llvm::ArrayRef;
-using llvm::SmallVector;
 using llvm::StringRef;
 
 namespace jitk::ir {
 
 namespace {
 
-using Vectors = SmallVector<uint64_t>;
-
-constexpr unsigned kMaxVectorBits = 128, kBankBits = 32, kPassBits = 1024;
-
-/// One layout of the conversion, flattened, and the form of its accesses.
-struct Side {
-  LocalAccessForm form;
-  Vectors registers, lanes, warps;
-
-  /// What the access covers at bit `position` of the offset; none if any register will do, or if it covers no more.
-  std::optional<uint64_t> vectorBit(unsigned position, unsigned elementBits) const;
-  /// The bases of lanes (and, in a transposed matrix, a register) whose accesses share a pass over the banks.
-  Vectors lanesOfPass(unsigned vectorBits) const;
-
-  bool hasRegister(uint64_t vector) const { return vector != 0 && llvm::is_contained(registers, vector); }
-};
-
-std::optional<uint64_t> Side::vectorBit(unsigned position, unsigned elementBits) const {
-  unsigned wordBits = llvm::Log2_32(std::max(kBankBits / elementBits, 1u));
-  if (form == LocalAccessForm::MatrixTransposed && position < 3) {
-    return lanes[2 + position];
-  }
-  if (form == LocalAccessForm::Matrix && position >= wordBits && position < wordBits + 2) {
-    return lanes[position - wordBits];
-  }
-  return std::nullopt;
+FlatVectors flatBases(const LinearLayout &layout, StringRef inDim) {
+  return layout.sublayout({inDim}, layout.getOutDimNames()).getFlatBases();
 }
 
-Vectors Side::lanesOfPass(unsigned vectorBits) const {
-  auto nonzero = [](ArrayRef<uint64_t> vectors) {
-    return Vectors(llvm::make_filter_range(vectors, [](uint64_t vector) { return vector != 0; }));
-  };
-  switch (form) {
-  case LocalAccessForm::Vector: {
-    size_t numLaneBits = llvm::Log2_32(kPassBits / std::max(vectorBits, kBankBits));
-    return nonzero(ArrayRef(lanes).take_front(numLaneBits));
-  }
-  case LocalAccessForm::Matrix:
-    return nonzero(ArrayRef(lanes).drop_front(2));
-  case LocalAccessForm::MatrixTransposed: {
-    Vectors rows = nonzero(registers);
-    rows.truncate(std::min<size_t>(rows.size(), 1));
-    rows.append(nonzero(ArrayRef(lanes).take_front(2)));
-    return rows;
-  }
-  }
-  return {};
+ConversionSide sideOf(const LinearLayout &layout, LocalAccessForm form) {
+  return {form, flatBases(layout, kRegister), flatBases(layout, kLane)};
 }
 
-/// The bits of the buffer's offset, chosen for two sides.
-class BufferBits {
-public:
-  /// `taken` are the bases of the CTA's number, which the offset leaves out.
-  BufferBits(const Side &source, const Side &target, Vectors taken, unsigned numBits, unsigned elementBits)
-      : source_(source), target_(target), taken_(std::move(taken)), numBits_(numBits), elementBits_(elementBits) {}
-
-  /// False if the two forms do not fit.
-  bool choose();
-
-  /// All bits but the repeatable ones, lowest first.
-  Vectors fixed;
-  /// The highest bits: registers of both sides.
-  Vectors repeatable;
-
-private:
-  bool chooseVector();
-  void fillWord();
-  void chooseSegment();
-  void chooseBank();
-
-  /// Adds bits of `candidates` to the segment that add no conflict, as long as the segment wants more.
-  void extendSegment(ArrayRef<uint64_t> candidates);
-  bool causesConflict(uint64_t vector) const;
-  bool isLane(uint64_t vector) const {
-    return llvm::is_contained(sourceLanes_, vector) || llvm::is_contained(targetLanes_, vector);
-  }
-  /// Unit bits that are not yet among the sums of the chosen ones.
-  Vectors candidates() const;
-  F2Span spanned() const;
-  unsigned vectorBits() const { return elementBits_ << vector_.size(); }
-
-  const Side &source_, &target_;
-  Vectors taken_;
-  unsigned numBits_, elementBits_;
-  Vectors vector_, word_, bank_, segment_;
-  Vectors sourceLanes_, targetLanes_;
-  unsigned segmentSize_ = 0;
-};
-
-F2Span BufferBits::spanned() const {
-  F2Span span(taken_);
-  for (const Vectors *part : {&vector_, &word_, &segment_, &bank_}) {
-    for (uint64_t bit : *part) {
-      span.insert(bit);
-    }
-  }
-  return span;
-}
-
-Vectors BufferBits::candidates() const {
-  F2Span span = spanned();
-  Vectors result;
-  for (unsigned bit = 0; bit < numBits_; ++bit) {
-    if (!span.contains(uint64_t(1) << bit)) {
-      result.push_back(uint64_t(1) << bit);
-    }
-  }
-  return result;
-}
-
-bool BufferBits::chooseVector() {
-  unsigned maxBits = llvm::Log2_32(kMaxVectorBits / elementBits_);
-  bool needsAll = source_.form != LocalAccessForm::Vector || target_.form != LocalAccessForm::Vector;
-  SmallVector<std::optional<uint64_t>> bits(maxBits);
-  // First what a matrix prescribes; the other side must prescribe the same or hold it in a register.
-  for (unsigned position = 0; position < maxBits; ++position) {
-    auto fromSource = source_.vectorBit(position, elementBits_), fromTarget = target_.vectorBit(position, elementBits_);
-    bits[position] = fromSource ? fromSource : fromTarget;
-    bool fits = !bits[position] || ((fromSource || source_.hasRegister(*bits[position])) &&
-                                    (fromTarget || target_.hasRegister(*bits[position])) &&
-                                    (!fromSource || !fromTarget || *fromSource == *fromTarget));
-    if (!fits) {
-      return false;
-    }
-  }
-  // Then common registers.
-  for (std::optional<uint64_t> &bit : bits) {
-    auto isFree = [&](uint64_t vector) { return target_.hasRegister(vector) && !llvm::is_contained(bits, vector); };
-    if (!bit) {
-      auto next = llvm::find_if(source_.registers, isFree);
-      if (next == source_.registers.end()) {
-        break;
-      }
-      bit = *next;
-    }
-  }
-  for (std::optional<uint64_t> bit : bits) {
-    if (!bit) {
-      return !needsAll;
-    }
-    if (F2Span(vector_).contains(*bit)) {
-      return false;
-    }
-    vector_.push_back(*bit);
-  }
-  return true;
-}
-
-void BufferBits::fillWord() {
-  while (vectorBits() << word_.size() < kBankBits) {
-    Vectors left = candidates();
-    if (left.empty()) {
-      return;
-    }
-    // A lane here would have the word to share with a neighbour: that is no conflict, but a waste of the bank.
-    auto best = llvm::find_if(left, [&](uint64_t vector) { return !isLane(vector); });
-    word_.push_back(best == left.end() ? left.front() : *best);
-  }
-}
-
-bool BufferBits::causesConflict(uint64_t vector) const {
-  // Two lanes conflict if their difference lies in word and segment together, and not in the word alone.
-  Vectors word = taken_;
-  word.append(vector_);
-  word.append(word_);
-  Vectors all = word;
-  all.append(segment_);
-  all.push_back(vector);
-  auto common = [](const Vectors &space, const Vectors &lanes) {
-    Vectors both = space;
-    both.append(lanes);
-    return F2Span(space).dimension() + F2Span(lanes).dimension() - F2Span(both).dimension();
-  };
-  return common(all, sourceLanes_) > common(word, sourceLanes_) ||
-         common(all, targetLanes_) > common(word, targetLanes_);
-}
-
-void BufferBits::extendSegment(ArrayRef<uint64_t> candidates) {
-  for (uint64_t vector : candidates) {
-    if (segment_.size() < segmentSize_ && !spanned().contains(vector) && !causesConflict(vector)) {
-      segment_.push_back(vector);
-    }
-  }
-}
-
-void BufferBits::chooseSegment() {
-  unsigned wordBits = std::max(vectorBits() << word_.size(), elementBits_);
-  unsigned numLeft = numBits_ - spanned().dimension(), numBank = llvm::Log2_32(kPassBits / wordBits);
-  segmentSize_ = numLeft > numBank ? numLeft - numBank : 0;
-
-  // Registers of both sides first: the conversion can repeat over what lies in the segment.
-  extendSegment(llvm::filter_to_vector(
-      candidates(), [&](uint64_t vector) { return source_.hasRegister(vector) && target_.hasRegister(vector); }));
-  extendSegment(llvm::filter_to_vector(candidates(), [&](uint64_t vector) { return !isLane(vector); }));
-  for (uint64_t a : sourceLanes_) {
-    for (uint64_t b : targetLanes_) {
-      extendSegment({a ^ b});
-    }
-  }
-  // What is left costs conflicts, whatever it is.
-  while (segment_.size() < segmentSize_) {
-    segment_.push_back(candidates().front());
-  }
-}
-
-void BufferBits::chooseBank() {
-  for (Vectors left = candidates(); !left.empty(); left = candidates()) {
-    bank_.push_back(left.front());
-  }
-}
-
-bool BufferBits::choose() {
-  if (!chooseVector()) {
-    return false;
-  }
-  sourceLanes_ = source_.lanesOfPass(vectorBits());
-  targetLanes_ = target_.lanesOfPass(vectorBits());
-  fillWord();
-  chooseSegment();
-  chooseBank();
-  fixed = vector_;
-  fixed.append(word_);
-  fixed.append(bank_);
-  for (uint64_t bit : segment_) {
-    bool isRepeatable = source_.hasRegister(bit) && target_.hasRegister(bit);
-    (isRepeatable ? repeatable : fixed).push_back(bit);
-  }
-  return true;
-}
-
-/// Both layouts over one flat space, and the plans that follow from bits of a buffer.
 class SharedConversionPlanner {
 public:
   SharedConversionPlanner(const LinearLayout &source, const LinearLayout &target,
                           const SharedConversionOptions &options)
-      : source_(source), target_(target.transposeOuts(source.getOutDimNames())), options_(options) {}
+      : source_(source), target_(target.transposeOuts(source.getOutDimNames())), options_(options) {
+    llvm::copy_if(flatBases(source_, kBlock), std::back_inserter(blocks_), [](uint64_t basis) { return basis != 0; });
+  }
 
   std::optional<SharedConversion> plan(LocalAccessForm storeForm, LocalAccessForm loadForm) const;
 
 private:
-  Vectors flatBases(const LinearLayout &layout, StringRef inDim) const {
-    return layout.sublayout({inDim}, layout.getOutDimNames()).getFlatBases();
-  }
-  Side side(const LinearLayout &layout, LocalAccessForm form) const {
-    return {form, flatBases(layout, kRegister), flatBases(layout, kLane), flatBases(layout, kWarp)};
-  }
   LinearLayout bufferOf(ArrayRef<uint64_t> offsetBits) const;
-  /// Takes repeatable bits away from the top until the buffer is small enough.
-  unsigned chooseRepetitions(const BufferBits &bits) const;
-  std::optional<LocalAccess> access(LocalAccessForm form, const LinearLayout &tensor, const LinearLayout &buffer,
-                                    bool hasMatrix, uint32_t fixedRegisters) const;
+  int64_t bytesOf(size_t numBits) const { return (int64_t(options_.elementBits) / 8) << numBits; }
+  /// How many bits to repeat over so that the buffer is small enough, as far as there are any.
+  size_t chooseRepetitions(size_t numFixed, size_t numRepeatable) const;
+  /// Plans both sides for the buffer of all repetitions, the registers of the later ones left out.
+  bool planAccesses(SharedConversion &conversion, LocalAccessForm storeForm, LocalAccessForm loadForm,
+                    const LinearLayout &wholeBuffer) const;
 
   const LinearLayout &source_;
   LinearLayout target_;
   const SharedConversionOptions &options_;
+  FlatVectors blocks_;
 };
 
 LinearLayout SharedConversionPlanner::bufferOf(ArrayRef<uint64_t> offsetBits) const {
@@ -284,26 +59,28 @@ LinearLayout SharedConversionPlanner::bufferOf(ArrayRef<uint64_t> offsetBits) co
   return LinearLayout({std::move(offset), {kBlock.str(), source_.getBases(kBlock).vec()}}, source_.getOutDims().vec());
 }
 
-unsigned SharedConversionPlanner::chooseRepetitions(const BufferBits &bits) const {
-  unsigned repetitionBits = 0;
-  int64_t bytes = (int64_t(options_.elementBits) / 8) << (bits.fixed.size() + bits.repeatable.size());
-  while (bytes > options_.maxBytes && repetitionBits < bits.repeatable.size()) {
-    bytes /= 2;
-    ++repetitionBits;
+size_t SharedConversionPlanner::chooseRepetitions(size_t numFixed, size_t numRepeatable) const {
+  size_t numRepeated = 0;
+  while (numRepeated < numRepeatable && bytesOf(numFixed + numRepeatable - numRepeated) > options_.maxBytes) {
+    ++numRepeated;
   }
-  return repetitionBits;
+  return numRepeated;
 }
 
-std::optional<LocalAccess> SharedConversionPlanner::access(LocalAccessForm form, const LinearLayout &tensor,
-                                                           const LinearLayout &buffer, bool hasMatrix,
-                                                           uint32_t fixedRegisters) const {
-  LocalAccessOptions options{options_.elementBits, kMaxVectorBits, hasMatrix};
-  return planLocalAccess(form, tensor.invertAndCompose(buffer), options, 0, fixedRegisters);
-}
-
-/// The bit of `registers` that has the basis.
-uint32_t registerMask(ArrayRef<uint64_t> registers, uint64_t basis) {
-  return 1u << (llvm::find(registers, basis) - registers.begin());
+/// The repetitions over registers of both sides that have the bases `repeated`.
+llvm::SmallVector<SharedConversion::Repetition, 1>
+repetitionsOver(ArrayRef<uint64_t> repeated, const ConversionSide &store, const ConversionSide &load) {
+  auto registerBit = [](const ConversionSide &side, uint64_t basis) {
+    return 1u << (llvm::find(side.registers, basis) - side.registers.begin());
+  };
+  llvm::SmallVector<SharedConversion::Repetition, 1> repetitions = {{0, 0}};
+  for (uint64_t basis : repeated) {
+    for (size_t i = 0, numBefore = repetitions.size(); i < numBefore; ++i) {
+      auto [storeXor, loadXor] = repetitions[i];
+      repetitions.push_back({storeXor | registerBit(store, basis), loadXor | registerBit(load, basis)});
+    }
+  }
+  return repetitions;
 }
 
 /// Extends the copies of the first repetition to all registers.
@@ -318,39 +95,44 @@ void repeatCopies(SharedConversion &conversion) {
   }
 }
 
-std::optional<SharedConversion> SharedConversionPlanner::plan(LocalAccessForm storeForm,
-                                                              LocalAccessForm loadForm) const {
-  Side storing = side(source_, storeForm), loading = side(target_, loadForm);
-  Vectors blocks;
-  llvm::copy_if(flatBases(source_, kBlock), std::back_inserter(blocks), [](uint64_t basis) { return basis != 0; });
-  BufferBits bits(storing, loading, blocks, source_.getTotalOutDimSizeLog2(), options_.elementBits);
-  if (!bits.choose()) {
-    return std::nullopt;
-  }
-  ArrayRef<uint64_t> repeated = ArrayRef(bits.repeatable).take_back(chooseRepetitions(bits));
-  Vectors kept = bits.fixed, all = bits.fixed;
-  kept.append(bits.repeatable.begin(), bits.repeatable.end() - repeated.size());
-  all.append(bits.repeatable);
-
-  SharedConversion conversion{{}, {}, {{0, 0}}, (int64_t(options_.elementBits) / 8) << kept.size(), bufferOf(kept)};
-  uint32_t storeMask = 0, loadMask = 0;
-  for (uint64_t basis : repeated) {
-    uint32_t storeBit = registerMask(storing.registers, basis), loadBit = registerMask(loading.registers, basis);
-    storeMask |= storeBit;
-    loadMask |= loadBit;
-    for (size_t i = 0, numBefore = conversion.repetitions.size(); i < numBefore; ++i) {
-      auto [storeXor, loadXor] = conversion.repetitions[i];
-      conversion.repetitions.push_back({storeXor | storeBit, loadXor | loadBit});
-    }
-  }
-  auto store = access(storeForm, source_, bufferOf(all), options_.hasStmatrix, storeMask);
-  auto load = access(loadForm, target_, bufferOf(all), options_.hasLdmatrix, loadMask);
+bool SharedConversionPlanner::planAccesses(SharedConversion &conversion, LocalAccessForm storeForm,
+                                           LocalAccessForm loadForm, const LinearLayout &wholeBuffer) const {
+  LocalAccessOptions storeOptions, loadOptions;
+  storeOptions.elementBits = loadOptions.elementBits = options_.elementBits;
+  storeOptions.hasMatrix = options_.hasStmatrix;
+  loadOptions.hasMatrix = options_.hasLdmatrix;
+  SharedConversion::Repetition last = conversion.repetitions.back();
+  auto store = planLocalAccess(storeForm, source_.invertAndCompose(wholeBuffer), storeOptions, 0, last.storeXor);
+  auto load = planLocalAccess(loadForm, target_.invertAndCompose(wholeBuffer), loadOptions, 0, last.loadXor);
   if (!store || !load) {
-    return std::nullopt;
+    return false;
   }
   conversion.store = std::move(*store);
   conversion.load = std::move(*load);
   repeatCopies(conversion);
+  return true;
+}
+
+std::optional<SharedConversion> SharedConversionPlanner::plan(LocalAccessForm storeForm,
+                                                              LocalAccessForm loadForm) const {
+  ConversionSide storing = sideOf(source_, storeForm), loading = sideOf(target_, loadForm);
+  auto bits =
+      ConversionBuffer::choose(storing, loading, blocks_, source_.getTotalOutDimSizeLog2(), options_.elementBits);
+  if (!bits) {
+    return std::nullopt;
+  }
+  FlatVectors all = bits->fixed(), repeatable = bits->repeatable();
+  size_t numRepeated = chooseRepetitions(all.size(), repeatable.size());
+  all.append(repeatable);
+  ArrayRef<uint64_t> kept = ArrayRef(all).drop_back(numRepeated), repeated = ArrayRef(all).take_back(numRepeated);
+
+  SharedConversion conversion;
+  conversion.repetitions = repetitionsOver(repeated, storing, loading);
+  conversion.bytes = bytesOf(kept.size());
+  conversion.buffer = bufferOf(kept);
+  if (!planAccesses(conversion, storeForm, loadForm, bufferOf(all))) {
+    return std::nullopt;
+  }
   return conversion;
 }
 

@@ -1,15 +1,5 @@
-// How a tensor changes its layout through shared memory: the buffer's layout is made for the two layouts, so that both
-// sides use wide accesses and no two lanes meet in a bank where that can be avoided.
-//
-// On flattened bits, the offset's bits from the lowest are
-//
-//   vector    what one access covers: registers of both sides (or a matrix row's lanes)
-//   word      filler up to the four bytes of a bank
-//   bank      one period of the 32 banks
-//   segment   addresses that share a bank: no sum of a side's lanes may lie here. Bits that are lanes of neither side
-//   come
-//             first; then sums of a lane of one side and a lane of the other (this sum is the swizzle)
-//   rest      registers of both sides, over which the conversion can repeat with one small buffer
+// How a tensor changes its layout through shared memory. The buffer's layout is made for the two layouts
+// (ConversionBuffer.h), so that both sides use wide accesses and no two lanes meet in a bank where that can be avoided.
 
 #pragma once
 

@@ -15,31 +15,28 @@ namespace jitk::ir {
 
 LinearLayout placesInSource(const LinearLayout &source, const LinearLayout &target) {
   LinearLayout inverse = source.pseudoinvert();
-  std::vector<LinearLayout::OutDim> outs;
-  for (const LinearLayout::InDim &in : source.getInDims()) {
-    outs.push_back({in.name, 1 << in.bases.size()});
-  }
+  LinearLayout::Names dims = source.getOutDimNames();
+  // The place of the element at `basis`: as the thread `own` at first, and the rest of the way from there. A bit that
+  // the source does not need so stays what it is.
+  auto placeOf = [&](const LinearLayout::Basis &basis, ArrayRef<LinearLayout::Index> own) {
+    LinearLayout::Basis start = source.apply(own);
+    SmallVector<LinearLayout::Index> rest;
+    for (auto [dim, name] : llvm::enumerate(dims)) {
+      rest.push_back({name, start[dim] ^ basis[target.getOutDimIndex(name)]});
+    }
+    return inverse.apply(rest);
+  };
   std::vector<LinearLayout::InDim> ins = target.getInDims().vec();
   for (LinearLayout::InDim &in : ins) {
-    bool isThread = in.name != kRegister;
     for (auto [bit, basis] : llvm::enumerate(in.bases)) {
-      // The same thread and the rest of the way: a bit that the source does not need stays what it is.
-      LinearLayout::Basis own(source.getNumOutDims(), 0);
-      bool hasOwn = isThread && bit < source.getBases(in.name).size();
-      if (hasOwn) {
-        own = source.apply({{in.name, 1 << bit}});
-      }
-      SmallVector<LinearLayout::Index> rest;
-      for (auto [dim, name] : llvm::enumerate(source.getOutDimNames())) {
-        rest.push_back({name, own[dim] ^ basis[target.getOutDimIndex(name)]});
-      }
-      basis = inverse.apply(rest);
-      for (auto [out, coordinate] : llvm::zip_equal(outs, basis)) {
-        coordinate ^= hasOwn && out.name == in.name ? 1 << bit : 0;
+      bool isThread = in.name != kRegister && bit < source.getBases(in.name).size();
+      basis = isThread ? placeOf(basis, {{in.name, 1 << bit}}) : placeOf(basis, {});
+      if (isThread) {
+        basis[inverse.getOutDimIndex(in.name)] ^= 1 << bit;
       }
     }
   }
-  return LinearLayout(std::move(ins), std::move(outs));
+  return LinearLayout(std::move(ins), inverse.getOutDims().vec());
 }
 
 namespace {

@@ -1,5 +1,6 @@
 #include "src/ir/layout/DistributedLayouts.h"
 #include "src/ir/layout/SharedLayouts.h"
+#include "src/ir/layout/Wavefronts.h"
 #include "tests/unit/ir/SimulatedCta.h"
 
 #include <string>
