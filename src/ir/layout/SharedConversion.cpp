@@ -33,9 +33,11 @@ public:
 
 private:
   LinearLayout bufferOf(ArrayRef<uint64_t> offsetBits) const;
+  /// The bits of the whole buffer, lowest first, and of how many of the highest the conversion can repeat over.
+  std::pair<FlatVectors, size_t> orderBits(const ConversionBuffer &bits) const;
   int64_t bytesOf(size_t numBits) const { return (int64_t(options_.elementBits) / 8) << numBits; }
   /// How many bits to repeat over so that the buffer is small enough, as far as there are any.
-  size_t chooseRepetitions(size_t numFixed, size_t numRepeatable) const;
+  size_t chooseRepetitions(size_t numBits, size_t numRepeatable) const;
   /// Plans both sides for the buffer of all repetitions, the registers of the later ones left out.
   bool planAccesses(SharedConversion &conversion, LocalAccessForm storeForm, LocalAccessForm loadForm,
                     const LinearLayout &wholeBuffer) const;
@@ -59,9 +61,34 @@ LinearLayout SharedConversionPlanner::bufferOf(ArrayRef<uint64_t> offsetBits) co
   return LinearLayout({std::move(offset), {kBlock.str(), source_.getBases(kBlock).vec()}}, source_.getOutDims().vec());
 }
 
-size_t SharedConversionPlanner::chooseRepetitions(size_t numFixed, size_t numRepeatable) const {
+/// Whether bit `bit` of the offset is set by one register alone.
+bool isSetByOneRegister(const LinearLayout &toOffset, unsigned bit) {
+  unsigned offset = toOffset.getOutDimIndex(kOffset);
+  unsigned numSetters = 0;
+  for (const LinearLayout::InDim &in : toOffset.getInDims()) {
+    numSetters += llvm::count_if(in.bases, [&](const auto &basis) { return basis[offset] >> bit & 1; });
+  }
+  return numSetters == 1 && llvm::any_of(toOffset.getBases(kRegister),
+                                         [&](const auto &basis) { return basis[offset] == int32_t(1) << bit; });
+}
+
+std::pair<FlatVectors, size_t> SharedConversionPlanner::orderBits(const ConversionBuffer &bits) const {
+  FlatVectors ordered = bits.fixed(), repeatable;
+  FlatVectors all = ordered;
+  all.append(bits.repeatable());
+  LinearLayout buffer = bufferOf(all);
+  LinearLayout storeOffset = source_.invertAndCompose(buffer), loadOffset = target_.invertAndCompose(buffer);
+  for (size_t bit = ordered.size(); bit < all.size(); ++bit) {
+    bool isAlone = isSetByOneRegister(storeOffset, bit) && isSetByOneRegister(loadOffset, bit);
+    (isAlone ? repeatable : ordered).push_back(all[bit]);
+  }
+  ordered.append(repeatable);
+  return {ordered, repeatable.size()};
+}
+
+size_t SharedConversionPlanner::chooseRepetitions(size_t numBits, size_t numRepeatable) const {
   size_t numRepeated = 0;
-  while (numRepeated < numRepeatable && bytesOf(numFixed + numRepeatable - numRepeated) > options_.maxBytes) {
+  while (numRepeated < numRepeatable && bytesOf(numBits - numRepeated) > options_.maxBytes) {
     ++numRepeated;
   }
   return numRepeated;
@@ -121,9 +148,8 @@ std::optional<SharedConversion> SharedConversionPlanner::plan(LocalAccessForm st
   if (!bits) {
     return std::nullopt;
   }
-  FlatVectors all = bits->fixed(), repeatable = bits->repeatable();
-  size_t numRepeated = chooseRepetitions(all.size(), repeatable.size());
-  all.append(repeatable);
+  auto [all, numRepeatable] = orderBits(*bits);
+  size_t numRepeated = chooseRepetitions(all.size(), numRepeatable);
   ArrayRef<uint64_t> kept = ArrayRef(all).drop_back(numRepeated), repeated = ArrayRef(all).take_back(numRepeated);
 
   SharedConversion conversion;

@@ -7,6 +7,7 @@
 #include "tests/unit/ir/SimulatedCta.h"
 
 #include <bit>
+#include <random>
 #include <string>
 
 using namespace jitk::ir;
@@ -160,6 +161,36 @@ void checkNoConflicts(const LinearLayout &source, const LinearLayout &target, co
   CHECK(plan->load.countWavefronts() == plan->load.countNeededWavefronts());
 }
 
+/// A layout that covers a tensor of 2^`numBits` elements: bits dealt out at random, some sums of two, some threads with
+/// copies.
+LinearLayout randomLayout(std::mt19937 &random, int numBits) {
+  std::vector<int32_t> bits;
+  for (int bit = 0; bit < numBits; ++bit) {
+    bits.push_back(1 << bit);
+  }
+  std::shuffle(bits.begin(), bits.end(), random);
+  for (int i = 1; i < numBits; ++i) {
+    bits[i] ^= random() % 8 == 0 ? bits[random() % i] : 0;
+  }
+  std::vector<LinearLayout::InDim> ins = {{"register", {}}, {"lane", {}}, {"warp", {}}, {"block", {}}};
+  for (auto [index, size] : std::vector<std::pair<int, size_t>>{{1, 5}, {2, 2}}) {
+    while (ins[index].bases.size() < size) {
+      bool isCopy = bits.empty() || random() % 6 == 0;
+      ins[index].bases.push_back({isCopy ? 0 : bits.back()});
+      if (!isCopy) {
+        bits.pop_back();
+      }
+    }
+  }
+  for (int32_t bit : bits) {
+    ins[0].bases.push_back({bit});
+  }
+  if (random() % 4 == 0) {
+    ins[0].bases.insert(ins[0].bases.begin() + random() % (ins[0].bases.size() + 1), {0});
+  }
+  return LinearLayout(std::move(ins), {{"dim0", 1 << numBits}});
+}
+
 } // namespace
 
 TEST_SUITE("ir/ConversionPlan") {
@@ -172,6 +203,20 @@ TEST_SUITE("ir/ConversionPlan") {
     checkAllPairs(layoutsOf(16, 64), optionsFor(16));
     checkAllPairs(layoutsOf(128, 16), optionsFor(32));
     checkAllPairs(layoutsOf(16, 16), optionsFor(8));
+  }
+
+  TEST_CASE("conversions between random layouts") {
+    for (unsigned start = 8812; start < 8812 + 400; ++start) {
+      CAPTURE(start);
+      std::mt19937 random(start);
+      int numBits = 4 + random() % 8;
+      LinearLayout source = randomLayout(random, numBits), target = randomLayout(random, numBits);
+      CAPTURE(source.toString());
+      CAPTURE(target.toString());
+      SharedConversionOptions options = optionsFor(8 << random() % 4, random() % 2 ? 90 : 70);
+      options.maxBytes = 64 << random() % 8;
+      checkPlan(source, target, options);
+    }
   }
 
   TEST_CASE("a large conversion repeats over a small buffer") {
