@@ -8,19 +8,6 @@
 using namespace jitk;
 using namespace jitk::test;
 
-// Counts what the code under test allocates.
-static std::atomic<size_t> numAllocations = 0;
-
-void *operator new(size_t bytes) {
-  ++numAllocations;
-  if (void *memory = std::malloc(bytes)) {
-    return memory;
-  }
-  throw std::bad_alloc();
-}
-void operator delete(void *memory) noexcept { std::free(memory); }
-void operator delete(void *memory, size_t) noexcept { std::free(memory); }
-
 TEST_SUITE_BEGIN("runtime/Kernel");
 
 namespace {
@@ -139,21 +126,6 @@ TEST_CASE("code for another target is refused") {
   Result<std::shared_ptr<const Kernel>> kernel = Kernel::load(device, stubProblem("*"), obtained(recipe));
   CHECK(kernel.status().toString() == "kernel must be compiled for the device's target sm_80: got sm_90a");
   CHECK(device->record->numLoads == 0);
-}
-
-TEST_CASE("a launch allocates nothing") {
-  StubRuntime stub;
-  auto silent = std::make_shared<StubDevice>(kTarget, /*remember=*/false);
-  Result<std::shared_ptr<const Kernel>> kernel = stub.runtime->kernel(silent, stubProblem("*%16<=4096"));
-  REQUIRE(kernel.ok());
-  Launch launch;
-  size_t before = numAllocations;
-  bool good = true;
-  for (int i = 0; i < 1000; ++i) {
-    good = good && launch.on(**kernel).ok();
-  }
-  CHECK(numAllocations == before);
-  CHECK(good);
 }
 
 TEST_SUITE_END();
