@@ -7,6 +7,8 @@
 #                                                           script says; target jitk_<name>, alias jitk::<name>
 #   jitk_tool(name SOURCES ... [DEPENDS ...])               a program
 #   jitk_unit_test(name SOURCES ... [DEPENDS ...] [LABELS ...])   a doctest program, registered with CTest
+#   jitk_capi_test(name SOURCES ... | PROGRAM test [ARGS ...])   a program that sees include/jitk and libjitk.so only; or
+#                                                           another run of one
 #   jitk_lit_suite(name DIRECTORY dir [DEPENDS ...])        a folder of lit tests
 
 find_program(JITK_CCACHE ccache)
@@ -120,6 +122,27 @@ function(jitk_unit_test name)
   endif()
   # A doctest program that ran nothing must not pass.
   set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}" FAIL_REGULAR_EXPRESSION "test cases: +0 ")
+endfunction()
+
+function(jitk_capi_test name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "PROGRAM" "SOURCES;ARGS")
+  if(arg_SOURCES)
+    add_executable(${name} ${arg_SOURCES})
+    set(arg_PROGRAM ${name})
+    # The public header must be clean for the strictest user.
+    set_target_properties(${name} PROPERTIES C_STANDARD 11 C_STANDARD_REQUIRED ON C_EXTENSIONS OFF CXX_STANDARD 17)
+    target_compile_options(${name} PRIVATE -Wall -Wextra -Wshadow -pedantic -Werror)
+    target_compile_definitions(${name} PRIVATE _POSIX_C_SOURCE=200809L
+      JITK_STUB_COMPILER="$<TARGET_FILE:jitk_stub_compiler>")
+    target_link_libraries(${name} PRIVATE jitk::jitk)
+    add_dependencies(${name} jitk_stub_compiler)
+    if(JITK_SANITIZE)
+      target_compile_options(${name} PRIVATE -fsanitize=${JITK_SANITIZE})
+      target_link_options(${name} PRIVATE -fsanitize=${JITK_SANITIZE})
+    endif()
+  endif()
+  add_test(NAME ${name} COMMAND ${arg_PROGRAM} ${arg_ARGS})
+  set_tests_properties(${name} PROPERTIES LABELS capi)
 endfunction()
 
 function(jitk_lit_suite name)

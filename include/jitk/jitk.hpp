@@ -241,7 +241,7 @@ public:
   using Handle::Handle;
 
   /// Gets one kernel now; see jitk_runtime_kernel.
-  static Kernel get(const Runtime &runtime, const Device &device, const Description &description) {
+  static Kernel obtain(const Runtime &runtime, const Device &device, const Description &description) {
     Call call;
     jitk_kernel_t handle = nullptr;
     call.check(jitk_runtime_kernel(runtime.get(), device.get(), description.get(), &handle, call.error()));

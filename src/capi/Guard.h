@@ -10,29 +10,33 @@
 #include <exception>
 #include <new>
 #include <string>
+#include <utility>
 
 namespace jitk::capi {
 
-/// Stores the failure in `*error`, if the caller wants it, and returns its code.
-jitk_status_t report(Status status, jitk_error_t *error) noexcept;
-/// The same with the key of the kernel concerned.
+/// Stores the failure in `*error`, if the caller wants it, and returns its code. `key` is that of the kernel concerned,
+/// or empty.
 jitk_status_t report(Status status, const std::string &key, jitk_error_t *error) noexcept;
 
-/// Runs `body`, which returns a Status, behind the wall.
-template <typename Body> jitk_status_t guard(jitk_error_t *error, Body &&body) noexcept {
+/// Runs `body`, which returns a Status, behind the wall. `key` names the kernel concerned, once `body` knows it.
+template <typename Body> jitk_status_t guard(jitk_error_t *error, const std::string &key, Body &&body) noexcept {
   if (error) {
     *error = nullptr;
   }
   try {
     Status status = body();
-    return status.ok() ? JITK_STATUS_OK : report(std::move(status), error);
+    return status.ok() ? JITK_STATUS_OK : report(std::move(status), key, error);
   } catch (const std::bad_alloc &) {
-    return report(Status(StatusCode::OutOfMemory, std::string()), error);
+    return report(Status(StatusCode::OutOfMemory, std::string()), key, error);
   } catch (const std::exception &exception) {
-    return report(Status(StatusCode::Internal, exception.what()), error);
+    return report(Status(StatusCode::Internal, exception.what()), key, error);
   } catch (...) {
-    return report(Status(StatusCode::Internal, std::string()), error);
+    return report(Status(StatusCode::Internal, std::string()), key, error);
   }
+}
+
+template <typename Body> jitk_status_t guard(jitk_error_t *error, Body &&body) noexcept {
+  return guard(error, std::string(), std::forward<Body>(body));
 }
 
 /// InvalidArgument if a required pointer is null.
@@ -72,5 +76,10 @@ template <typename T> Status writeStruct(const T &value, const char *name, T *gi
   given->struct_size = size;
   return okStatus();
 }
+
+/// Gives the caller a kernel; or, after a failure, says whose key it concerns.
+Status giveKernel(Result<std::shared_ptr<const Kernel>> got, const std::shared_ptr<Runtime> &runtime,
+                  const jitk_device_s &device, const jitk_description_s &description, jitk_kernel_t *kernel,
+                  std::string &key);
 
 } // namespace jitk::capi

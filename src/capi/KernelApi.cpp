@@ -34,22 +34,34 @@ static const char *nameAt(const std::vector<std::string> &names, size_t index) {
   return index < names.size() ? names[index].c_str() : nullptr;
 }
 
+Status jitk::capi::giveKernel(Result<std::shared_ptr<const Kernel>> got, const std::shared_ptr<Runtime> &runtime,
+                              const jitk_device_s &device, const jitk_description_s &description, jitk_kernel_t *kernel,
+                              std::string &key) {
+  if (!got.ok()) {
+    key = keyNameOf(*runtime, *description.problem, device.device->target());
+    return std::move(got).takeStatus();
+  }
+  auto handle = std::make_unique<jitk_kernel_s>();
+  handle->runtime = runtime;
+  handle->kernel = *std::move(got);
+  *kernel = handle.release();
+  return okStatus();
+}
+
 extern "C" {
 
 jitk_status_t jitk_runtime_kernel(jitk_runtime_t runtime, jitk_device_t device, jitk_description_t description,
                                   jitk_kernel_t *kernel, jitk_error_t *error) {
-  return guard(error, [&]() -> Status {
+  std::string key;
+  return guard(error, key, [&]() -> Status {
     JITK_TRY(require(kernel, "kernel"));
     *kernel = nullptr;
     JITK_TRY(require(runtime, "runtime"));
     JITK_TRY(checkProcess(runtime));
     JITK_TRY(require(device, "device"));
     JITK_TRY(require(description, "description"));
-    auto handle = std::make_unique<jitk_kernel_s>();
-    handle->runtime = runtime->runtime;
-    JITK_ASSIGN(handle->kernel, runtime->runtime->kernel(device->device, description->problem));
-    *kernel = handle.release();
-    return okStatus();
+    return giveKernel(runtime->runtime->kernel(device->device, description->problem), runtime->runtime, *device,
+                      *description, kernel, key);
   });
 }
 

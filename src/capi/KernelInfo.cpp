@@ -30,4 +30,9 @@ jitk_kernel_info_t infoOf(const Kernel &kernel) {
   return info;
 }
 
+std::string keyNameOf(Runtime &runtime, const Problem &problem, const Target &target) {
+  Result<Key> key = runtime.entries().keyOf(problem, target);
+  return key.ok() ? key->name() : std::string();
+}
+
 } // namespace jitk::capi

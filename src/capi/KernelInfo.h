@@ -3,8 +3,9 @@
 #pragma once
 
 #include "jitk/jitk.h"
-#include "src/runtime/EntrySource.h"
-#include "src/runtime/Kernel.h"
+#include "src/runtime/Runtime.h"
+
+#include <string>
 
 namespace jitk::capi {
 
@@ -12,5 +13,8 @@ namespace jitk::capi {
 void fillFromEntry(const Entry &entry, jitk_kernel_info_t &info);
 /// All of a loaded kernel. The strings are the kernel's.
 jitk_kernel_info_t infoOf(const Kernel &kernel);
+
+/// The name of the key that a problem has; "" where it cannot be told.
+std::string keyNameOf(Runtime &runtime, const Problem &problem, const Target &target);
 
 } // namespace jitk::capi

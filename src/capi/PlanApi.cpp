@@ -14,12 +14,6 @@ template <typename Body> static jitk_status_t onPlan(jitk_plan_t plan, jitk_erro
   });
 }
 
-/// The name of the key that a problem would have; "" where it cannot be told.
-static std::string keyNameOf(Runtime &runtime, const Problem &problem, const Target &target) {
-  Result<Key> key = runtime.entries().keyOf(problem, target);
-  return key.ok() ? key->name() : std::string();
-}
-
 /// Hands one progress record to the engine.
 static void callBack(Runtime &runtime, jitk_progress_callback_t callback, void *user, const Progress &progress) {
   std::string target = progress.target.toString();
@@ -144,18 +138,16 @@ jitk_status_t jitk_plan_seal(jitk_plan_t plan, jitk_error_t *error) {
 
 jitk_status_t jitk_plan_kernel(jitk_plan_t plan, jitk_device_t device, jitk_description_t description,
                                jitk_kernel_t *kernel, jitk_error_t *error) {
-  if (kernel) {
-    *kernel = nullptr;
-  }
-  return onPlan(plan, error, [&](Plan &of) -> Status {
+  std::string key;
+  return guard(error, key, [&]() -> Status {
     JITK_TRY(require(kernel, "kernel"));
+    *kernel = nullptr;
+    JITK_TRY(require(plan, "plan"));
+    JITK_TRY(checkProcess(plan));
     JITK_TRY(require(device, "device"));
     JITK_TRY(require(description, "description"));
-    auto handle = std::make_unique<jitk_kernel_s>();
-    handle->runtime = plan->runtime;
-    JITK_ASSIGN(handle->kernel, of.kernel(device->device, description->problem));
-    *kernel = handle.release();
-    return okStatus();
+    return giveKernel(plan->plan.kernel(device->device, description->problem), plan->runtime, *device, *description,
+                      kernel, key);
   });
 }
 

@@ -27,10 +27,6 @@ jitk_status_t report(Status status, const std::string &key, jitk_error_t *error)
   return code;
 }
 
-jitk_status_t report(Status status, jitk_error_t *error) noexcept {
-  return report(std::move(status), std::string(), error);
-}
-
 } // namespace jitk::capi
 
 using namespace jitk;
