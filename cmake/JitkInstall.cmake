@@ -5,9 +5,9 @@ include(CMakePackageConfigHelpers)
 
 install(TARGETS jitk_shared EXPORT jitkTargets
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT jitk NAMELINK_COMPONENT jitk)
-if(TARGET jitk_compiler_shared)
+if(TARGET jitk-compiler)
   # Not in the export: nobody links it, libjitk opens it.
-  install(TARGETS jitk_compiler_shared LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT jitk)
+  install(TARGETS jitk-compiler LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT jitk)
 endif()
 if(TARGET jitk)
   install(TARGETS jitk RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT jitk)

@@ -70,7 +70,7 @@ Outcome run(const api::Runtime &runtime, const api::Device &device, const Proble
       valueOf(reference::makeTensors(description, problem.sizes, problem.seed));
 
   Outcome outcome;
-  outcome.kernel = api::Kernel::get(runtime, device, handle);
+  outcome.kernel = api::Kernel::obtain(runtime, device, handle);
   outcome.info = outcome.kernel.info();
   std::vector<int64_t> dimensions;
   for (const std::string &name : outcome.kernel.dimensions()) {
