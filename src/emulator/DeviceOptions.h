@@ -33,7 +33,7 @@ struct DeviceOptions {
   Checks checks;
   size_t maxFindings = 64;                      ///< kept of one launch
   uint64_t maxInstructions = uint64_t(1) << 34; ///< executed by one thread, before it is stopped
-  size_t stackBytes = size_t(1) << 17;          ///< of a thread
+  size_t stackBytes = size_t(1) << 20;          ///< of a thread; what is not used costs addresses only
 };
 
 } // namespace jitk::emulator

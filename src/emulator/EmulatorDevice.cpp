@@ -17,6 +17,9 @@ namespace {
 
 constexpr uint32_t maxThreadsOfCta = 1024;
 constexpr uint32_t maxCtasOfCluster = 16;
+// Threads that exist at once, over all workers: each stack takes two of the process's memory mappings, of which Linux
+// allows some 65,000.
+constexpr uint32_t maxStacks = 16384;
 
 /// Dynamic shared memory of a CTA, at most.
 uint32_t sharedLimit(uint32_t capability) {
@@ -257,7 +260,10 @@ Result<LaunchReport> EmulatorDevice::run(const KernelRecord &kernel, const Launc
   const uint64_t clusters = uint64_t(parameters.grid[0] / parameters.cluster[0]) *
                             (parameters.grid[1] / parameters.cluster[1]) * (parameters.grid[2] / parameters.cluster[2]);
   const uint32_t wanted = options_.workers ? options_.workers : std::max(1u, std::thread::hardware_concurrency());
-  const auto workers = uint32_t(std::clamp<uint64_t>(clusters, 1, wanted));
+  const uint32_t threadsOfCluster =
+      parameters.threads * parameters.cluster[0] * parameters.cluster[1] * parameters.cluster[2];
+  const uint32_t affordable = std::max(1u, maxStacks / threadsOfCluster);
+  const auto workers = uint32_t(std::clamp<uint64_t>(clusters, 1, std::min(wanted, affordable)));
   std::vector<std::unique_ptr<Cluster>> engines;
   for (uint32_t worker = 0; worker < workers; ++worker) {
     engines.push_back(takeCluster());

@@ -2,8 +2,9 @@
 
 #include "backends/nvidia/codegen/ConvertPtxToLlvm.h"
 #include "backends/nvidia/codegen/Passes.h"
-#include "src/ir/Register.h"
 #include "src/compiler/Pipelines.h"
+#include "src/emulator/LowerPtxForEmulator.h"
+#include "src/ir/Register.h"
 #include "src/passes/Passes.h"
 
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
@@ -19,5 +20,6 @@ int main(int argc, char **argv) {
   jitk::nvidia::registerNvidiaCodegenPasses();
   jitk::nvidia::registerConvertPtxToLlvmPass();
   jitk::compiler::registerPipelines();
+  jitk::emulator::registerLowerPtxForEmulatorPass();
   return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "jitk optimizer\n", registry));
 }
