@@ -189,8 +189,11 @@ Value LayoutAssignment::get(Value value, Attribute layout) {
   return result;
 }
 
-/// A conversion to wider elements: moving its operand moves less.
-static bool widens(Operation *op) {
+/// An op whose result is larger than what it is made of: moving its operand moves less.
+static bool grows(Operation *op) {
+  if (isa<tt::BroadcastOp, tt::ExpandDimsOp>(op)) {
+    return true;
+  }
   if (!isa<arith::ExtFOp, arith::ExtSIOp, arith::ExtUIOp, tt::FpToFpOp>(op)) {
     return false;
   }
@@ -200,7 +203,7 @@ static bool widens(Operation *op) {
 
 Value LayoutAssignment::make(Value value, Attribute layout) {
   Operation *definition = value.getDefiningOp();
-  if (!definition || !(isReplaced(definition) || widens(definition))) {
+  if (!definition || !(isReplaced(definition) || grows(definition))) {
     return convert(value, layout);
   }
   bool reachesOperands = llvm::all_of(definition->getOpOperands(), [&](OpOperand &operand) {

@@ -10,18 +10,20 @@ using namespace mlir;
 namespace jitk::passes {
 using namespace jitk::ir;
 
-/// How strongly a layout holds its value: accumulators stay where they are, everything else follows them.
+/// How strongly layouts hold their values: accumulators stay where they are, everything else follows them.
+enum Strength : unsigned { kNone, kBlocked, kDotOperand, kAccumulator };
+
 static unsigned strength(Attribute layout) {
   if (!layout) {
-    return 0;
+    return kNone;
   }
   if (auto slice = dyn_cast<ttg::SliceEncodingAttr>(layout)) {
     return strength(slice.getParent());
   }
   if (isa<ttg::NvidiaMmaEncodingAttr>(layout)) {
-    return 3;
+    return kAccumulator;
   }
-  return isa<ttg::DotOperandEncodingAttr>(layout) ? 2 : 1;
+  return isa<ttg::DotOperandEncodingAttr>(layout) ? kDotOperand : kBlocked;
 }
 
 static bool isTensor(Value value) { return isa<RankedTensorType>(value.getType()); }
@@ -57,10 +59,12 @@ SmallVector<ControlFlowEdge> tensorEdges(Operation *function) {
 NaturalLayouts::NaturalLayouts(tt::FuncOp function, VectorLength vectorLength) : edges_(tensorEdges(function)) {
   anchorAccesses(function, vectorLength);
   for (BlockArgument argument : function.getArguments()) {
-    update(argument, isTensor(argument) ? ofOrDefault(argument) : Attribute());
+    if (isTensor(argument)) {
+      update(argument, {ofOrDefault(argument)});
+    }
   }
   propagate(function);
-  while (anchorCarried()) {
+  while (anchorCarried() || anchorVectorLoads(function)) {
     propagate(function);
   }
   anchorStores(function);
@@ -71,15 +75,20 @@ Attribute NaturalLayouts::ofOrDefault(Value value) const {
   return layout ? layout : defaultLayout(value);
 }
 
-bool NaturalLayouts::update(Value value, Attribute layout) {
-  if (!layout || !isTensor(value)) {
+unsigned NaturalLayouts::rank(const Natural &natural) {
+  constexpr unsigned kWhole = kAccumulator + 1;
+  return natural.layout ? strength(natural.layout) + (natural.isSpread ? 0 : kWhole) : kNone;
+}
+
+bool NaturalLayouts::update(Value value, Natural natural) {
+  if (!isTensor(value)) {
     return false;
   }
-  Attribute &current = layouts_[value];
-  if (strength(layout) <= strength(current)) {
+  Natural &current = layouts_[value];
+  if (rank(natural) <= rank(current)) {
     return false;
   }
-  current = layout;
+  current = natural;
   return true;
 }
 
@@ -113,6 +122,25 @@ void NaturalLayouts::anchorAccesses(tt::FuncOp function, VectorLength vectorLeng
   }
 }
 
+bool NaturalLayouts::anchorVectorLoads(tt::FuncOp function) {
+  // A few elements that accumulators are combined with are loaded where those are: the repeated loads of one address
+  // cost less than an exchange through shared memory.
+  bool changed = false;
+  function.walk([&](tt::LoadOp load) {
+    auto type = dyn_cast<RankedTensorType>(load.getType());
+    if (!type || type.getNumElements() != *llvm::max_element(type.getShape()) || type.getEncoding()) {
+      return;
+    }
+    SmallVector<Value> visited;
+    Attribute wanted = wantedLayout(load.getResult(), kAccumulator, visited);
+    if (wanted && update(load.getResult(), {wanted})) {
+      accesses_[load] = wanted;
+      changed = true;
+    }
+  });
+  return changed;
+}
+
 void NaturalLayouts::anchorStores(tt::FuncOp function) {
   // A vector is stored from the layout that it is computed in: converting a few elements gains nothing.
   function.walk([&](tt::StoreOp store) {
@@ -125,40 +153,55 @@ void NaturalLayouts::anchorStores(tt::FuncOp function) {
 
 // --- propagation -----------------------------------------------------------------------------------------------------
 
-bool NaturalLayouts::propagate(tt::FuncOp function) {
-  bool changed = true, everChanged = false;
+void NaturalLayouts::propagate(tt::FuncOp function) {
+  DenseMap<Operation *, SmallVector<unsigned>> edgesFrom;
+  for (auto [index, edge] : llvm::enumerate(edges_)) {
+    edgesFrom[edge.from->getOwner()].push_back(index);
+  }
+  bool changed = true;
   while (changed) {
     changed = false;
-    function.walk<WalkOrder::PreOrder>([&](Operation *op) { changed |= visit(op); });
-    for (const ControlFlowEdge &edge : edges_) {
-      changed |= visitEdge(edge);
-    }
-    everChanged |= changed;
+    // Pre-order: what a loop is entered with reaches its arguments before its body is looked at.
+    function.walk<WalkOrder::PreOrder>([&](Operation *op) {
+      changed |= visit(op);
+      for (unsigned edge : edgesFrom.lookup(op)) {
+        changed |= visitEdge(edges_[edge]);
+      }
+    });
   }
-  return everChanged;
 }
 
 bool NaturalLayouts::visitEdge(const ControlFlowEdge &edge) {
-  Attribute layout = of(edge.to.front());
-  if (Attribute incoming = of(edge.from->get()); strength(incoming) > strength(layout)) {
-    layout = incoming;
+  Natural natural = layouts_.lookup(edge.to.front());
+  if (Natural incoming = layouts_.lookup(edge.from->get()); rank(incoming) > rank(natural)) {
+    natural = incoming;
   }
   bool changed = false;
   for (Value value : edge.to) {
-    changed |= update(value, layout);
+    changed |= update(value, natural);
   }
   return changed;
+}
+
+/// What the results of the op have by nature because of one of its operands.
+NaturalLayouts::Natural NaturalLayouts::derive(OpOperand &operand) const {
+  Operation *op = operand.getOwner();
+  Natural source = isTensor(operand.get()) ? layouts_.lookup(operand.get()) : Natural();
+  if (!source.layout || ofAccess(op)) {
+    return {};
+  }
+  bool isSpread = isa<tt::BroadcastOp>(op) || (source.isSpread && !isa<tt::ReduceOp>(op));
+  return {resultLayout(operand, source.layout), isSpread};
 }
 
 bool NaturalLayouts::visit(Operation *op) {
   if (isa<RegionBranchOpInterface>(op)) {
     return false;
   }
-  Attribute layout = ofAccess(op);
+  Natural natural = {ofAccess(op)};
   for (OpOperand &operand : op->getOpOperands()) {
-    Attribute natural = isTensor(operand.get()) ? of(operand.get()) : Attribute();
-    Attribute derived = natural && !ofAccess(op) ? resultLayout(operand, natural) : Attribute();
-    layout = strength(derived) > strength(layout) ? derived : layout;
+    Natural derived = derive(operand);
+    natural = rank(derived) > rank(natural) ? derived : natural;
   }
   bool changed = false;
   for (Value result : op->getResults()) {
@@ -166,33 +209,35 @@ bool NaturalLayouts::visit(Operation *op) {
       continue;
     }
     if (Attribute given = cast<RankedTensorType>(result.getType()).getEncoding()) {
-      changed |= update(result, given);
-    } else if (layout) {
-      changed |= update(result, layout);
+      changed |= update(result, {given});
+    } else if (natural.layout) {
+      changed |= update(result, natural);
     } else if (auto reduce = dyn_cast<tt::ReduceOp>(op)) {
-      changed |= update(result, resultLayout(op->getOpOperand(0), ofOrDefault(reduce.getSrcs().front())));
+      changed |= update(result, {resultLayout(op->getOpOperand(0), ofOrDefault(reduce.getSrcs().front()))});
     } else if (!isRemakable(op)) {
-      changed |= update(result, defaultLayout(result));
+      changed |= update(result, {defaultLayout(result)});
     }
   }
   return changed;
 }
 
-Attribute NaturalLayouts::wantedLayout(Value value, SmallVectorImpl<Value> &visited) const {
+Attribute NaturalLayouts::wantedLayout(Value value, unsigned leastStrength, SmallVectorImpl<Value> &visited) const {
   if (llvm::is_contained(visited, value)) {
     return {};
   }
   visited.push_back(value);
   for (OpOperand &use : value.getUses()) {
     Operation *user = use.getOwner();
-    if (Attribute layout = ofAccess(user)) {
+    if (Attribute layout = ofAccess(user); strength(layout) >= leastStrength && layout) {
       return layout;
     }
     if (user->getNumResults() != 1 || !isTensor(user->getResult(0))) {
       continue;
     }
     Attribute layout = of(user->getResult(0));
-    layout = layout ? layout : wantedLayout(user->getResult(0), visited);
+    if (!layout || strength(layout) < leastStrength) {
+      layout = wantedLayout(user->getResult(0), leastStrength, visited);
+    }
     if (Attribute wanted = layout ? operandLayout(use, layout) : Attribute()) {
       return wanted;
     }
@@ -208,10 +253,10 @@ bool NaturalLayouts::anchorCarried() {
     Attribute layout;
     for (Value value : edge.to) {
       SmallVector<Value> visited;
-      layout = layout ? layout : wantedLayout(value, visited);
+      layout = layout ? layout : wantedLayout(value, kBlocked, visited);
     }
     for (Value value : edge.to) {
-      update(value, layout ? layout : Attribute(defaultLayout(value)));
+      update(value, {layout ? layout : Attribute(defaultLayout(value))});
     }
     return true;
   }

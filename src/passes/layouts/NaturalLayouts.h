@@ -28,7 +28,7 @@ public:
   NaturalLayouts(ir::tt::FuncOp function, VectorLength vectorLength);
 
   /// The encoding, or null for a tensor that has no layout of its own.
-  mlir::Attribute of(mlir::Value value) const { return layouts_.lookup(value); }
+  mlir::Attribute of(mlir::Value value) const { return layouts_.lookup(value).layout; }
 
   /// As `of`; where the tensor has none, the one in which it is made for whoever does not mind.
   mlir::Attribute ofOrDefault(mlir::Value value) const;
@@ -37,18 +37,27 @@ public:
   mlir::Attribute ofAccess(mlir::Operation *access) const { return accesses_.lookup(access); }
 
 private:
+  struct Natural {
+    mlir::Attribute layout;
+    bool isSpread = false; ///< repeats a smaller tensor, which is cheaper to move
+  };
+
   void anchorAccesses(ir::tt::FuncOp function, VectorLength vectorLength);
+  bool anchorVectorLoads(ir::tt::FuncOp function);
   void anchorStores(ir::tt::FuncOp function);
-  bool propagate(ir::tt::FuncOp function);
+  void propagate(ir::tt::FuncOp function);
   bool visit(mlir::Operation *op);
   bool visitEdge(const ControlFlowEdge &edge);
   /// Gives carried tensors that nothing anchors the layout in which they are wanted.
   bool anchorCarried();
-  mlir::Attribute wantedLayout(mlir::Value value, llvm::SmallVectorImpl<mlir::Value> &visited) const;
-  bool update(mlir::Value value, mlir::Attribute layout);
+  /// The layout in which a user of `value` wants it, if one that holds its value with at least that strength does.
+  mlir::Attribute wantedLayout(mlir::Value value, unsigned strength, llvm::SmallVectorImpl<mlir::Value> &visited) const;
+  static unsigned rank(const Natural &natural);
+  Natural derive(mlir::OpOperand &operand) const;
+  bool update(mlir::Value value, Natural natural);
 
   llvm::SmallVector<ControlFlowEdge> edges_;
-  llvm::DenseMap<mlir::Value, mlir::Attribute> layouts_;
+  llvm::DenseMap<mlir::Value, Natural> layouts_;
   llvm::DenseMap<mlir::Operation *, mlir::Attribute> accesses_;
 };
 
