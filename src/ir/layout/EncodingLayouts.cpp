@@ -2,6 +2,8 @@
 
 #include "src/ir/layout/DistributedLayouts.h"
 #include "src/ir/layout/SharedLayouts.h"
+#include "src/ir/layout/TensorMemoryLayouts.h"
+#include "src/ir/ttng/Ttng.h"
 
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -113,7 +115,14 @@ LinearLayout toLinearLayout(ArrayRef<int64_t> shape, Attribute encoding) {
             clusterOf(attr));
       })
       .Case<PaddedSharedEncodingAttr, SharedLinearEncodingAttr>(
-          [&](auto attr) { return sharedLinearLayout(shape, attr); });
+          [&](auto attr) { return sharedLinearLayout(shape, attr); })
+      .Case([&](ttng::TensorMemoryEncodingAttr attr) {
+        return tensorMemoryLayout(shape, {attr.getBlockM(), attr.getBlockN(), attr.getColStride(), attr.getCTASplitM(),
+                                          attr.getCTASplitN(), attr.getTwoCTAs()});
+      })
+      .Case([&](ttng::TensorMemoryScalesEncodingAttr attr) {
+        return tensorMemoryScalesLayout(shape, attr.getCTASplitM(), attr.getCTASplitN());
+      });
 }
 
 LinearLayout toLinearLayout(RankedTensorType type) { return toLinearLayout(type.getShape(), type.getEncoding()); }

@@ -7,6 +7,7 @@
 #include "src/ir/layout/DistributedLayouts.h"
 #include "src/ir/layout/ShapeChange.h"
 #include "src/ir/layout/SharedLayouts.h"
+#include "src/ir/layout/TensorMemoryLayouts.h"
 
 #include "mlir/AsmParser/AsmParser.h"
 #include "mlir/IR/DialectRegistry.h"
@@ -100,6 +101,15 @@ TEST_SUITE("ir/EncodingLayouts") {
     CHECK(linear.apply({{"offset", 5}}) == LinearLayout::Basis{1, 0});
     CHECK(linear.apply({{"offset", 8}}) == LinearLayout::Basis{0, 4});
     CHECK(linear.isInvertible());
+  }
+
+  TEST_CASE("encodings of tensor memory have the layout of their parameters") {
+    Parser parse;
+    CHECK(toLinearLayout({128, 64},
+                         parse.attribute("#ttng.tensor_memory_encoding<blockM = 64, blockN = 32, colStride = 2>")) ==
+          tensorMemoryLayout({128, 64}, {64, 32, 2, 1, 1, false}));
+    CHECK(toLinearLayout({128, 8}, parse.attribute("#ttng.tensor_memory_scales_encoding<>")) ==
+          tensorMemoryScalesLayout({128, 8}, 1, 1));
   }
 
   TEST_CASE("the CTAs of a cluster arrive") {
