@@ -36,8 +36,7 @@ static LinearLayout dotOperandLayout(ArrayRef<int64_t> shape, DotOperandEncoding
                           clusterOf(parent));
 }
 
-/// A layout from bases as an encoding stores them; its outputs are as large as the bases reach.
-static LinearLayout layoutOfBases(unsigned rank, ArrayRef<std::pair<StringRef, ArrayRef<int32_t>>> inputs) {
+LinearLayout layoutOfBases(unsigned rank, ArrayRef<std::pair<StringRef, ArrayRef<int32_t>>> inputs) {
   std::vector<LinearLayout::InDim> ins;
   LinearLayout::Basis sizes(rank, 1);
   for (auto [name, flat] : inputs) {

@@ -25,6 +25,9 @@ LinearLayout toLinearLayout(ttg::MemDescType type);
 /// Whether a tensor of that shape has every element in the same places under both encodings.
 bool areLayoutsEquivalent(llvm::ArrayRef<int64_t> shape, mlir::Attribute a, mlir::Attribute b);
 
+/// A layout from bases as encodings store them, `rank` numbers each; its outputs are as large as the bases reach.
+LinearLayout layoutOfBases(unsigned rank, llvm::ArrayRef<std::pair<llvm::StringRef, llvm::ArrayRef<int32_t>>> inputs);
+
 /// The encoding whose layout is `layout`, for tensors of the layout's own shape.
 ttg::LinearEncodingAttr getLinearEncoding(mlir::MLIRContext *context, const LinearLayout &layout);
 ttg::SharedLinearEncodingAttr getSharedLinearEncoding(mlir::MLIRContext *context, const LinearLayout &layout,

@@ -14,18 +14,6 @@ static Attribute resplat(Attribute constant, Type type) {
   return splat ? splat.resizeSplat(cast<ShapedType>(type)) : Attribute();
 }
 
-/// Reports a result encoding that differs from `expected`.
-static LogicalResult expectEncoding(Operation *op, FailureOr<Attribute> expected, Attribute found) {
-  if (failed(expected)) {
-    return op->emitOpError("cannot derive the result encoding from the source encoding");
-  }
-  if (*expected == found) {
-    return success();
-  }
-  auto diagnostic = op->emitOpError("has the wrong result encoding: expected ");
-  return *expected ? diagnostic << *expected : diagnostic << "none";
-}
-
 //===--- addptr
 //-------------------------------------------------------------------------------------------------------===//
 
@@ -87,7 +75,11 @@ LogicalResult ExpandDimsOp::verify() {
   if (getType().getShape() != ArrayRef(shape) || getType().getElementType() != source.getElementType()) {
     return emitOpError("result must be the source with a dimension of size 1 at the axis: got ") << getType();
   }
-  return expectEncoding(*this, ttg::inferExpandDimsEncoding(source.getEncoding(), getAxis()), getType().getEncoding());
+  FailureOr<Attribute> expected = ttg::inferExpandDimsEncoding(source.getEncoding(), getAxis());
+  if (failed(expected)) {
+    return emitOpError("source encoding must be a slice along the axis: got ") << source.getEncoding();
+  }
+  return ttg::verifyEncoding(*this, shape, *expected, getType().getEncoding());
 }
 
 OpFoldResult ExpandDimsOp::fold(FoldAdaptor adaptor) { return resplat(adaptor.getSrc(), getType()); }
@@ -124,7 +116,7 @@ void ReshapeOp::build(OpBuilder &builder, OperationState &state, Value src, Arra
                       bool allowReorder) {
   auto type = tensorType(src);
   if (!encoding && type.getEncoding()) {
-    encoding = ttg::inferReshapeEncoding(type.getShape(), type.getEncoding(), shape).value_or(Attribute());
+    encoding = ttg::inferReshapeEncoding(type.getShape(), type.getEncoding(), shape);
   }
   build(builder, state, RankedTensorType::get(shape, type.getElementType(), encoding), src, allowReorder,
         /*efficient_layout=*/false);
@@ -136,13 +128,11 @@ LogicalResult ReshapeOp::verify() {
   if (source.getNumElements() != result.getNumElements() || source.getElementType() != result.getElementType()) {
     return emitOpError("result must have the source's number and type of elements: got ") << result;
   }
-  if (!source.getEncoding() != !result.getEncoding()) {
-    return emitOpError("takes an encoding on both sides or on neither");
-  }
-  if (!source.getEncoding() || getAllowReorder()) {
+  if (getAllowReorder()) {
     return success();
   }
-  return ttg::verifyReshapeEncoding(*this, source, result);
+  Attribute expected = ttg::inferReshapeEncoding(source.getShape(), source.getEncoding(), result.getShape());
+  return ttg::verifyEncoding(*this, result.getShape(), expected, result.getEncoding());
 }
 
 OpFoldResult ReshapeOp::fold(FoldAdaptor adaptor) {
@@ -158,9 +148,8 @@ void TransOp::build(OpBuilder &builder, OperationState &state, Value src, ArrayR
   for (int32_t dim : order) {
     shape.push_back(type.getDimSize(dim));
   }
-  FailureOr<Attribute> encoding = ttg::inferTransEncoding(type.getShape(), type.getEncoding(), order);
-  build(builder, state, RankedTensorType::get(shape, type.getElementType(), encoding.value_or(Attribute())), src,
-        order);
+  Attribute encoding = ttg::inferTransEncoding(type.getShape(), type.getEncoding(), order);
+  build(builder, state, RankedTensorType::get(shape, type.getElementType(), encoding), src, order);
 }
 
 LogicalResult TransOp::verify() {
@@ -178,7 +167,8 @@ LogicalResult TransOp::verify() {
   if (result.getShape() != ArrayRef(shape) || result.getElementType() != source.getElementType()) {
     return emitOpError("result must be the permuted source: got ") << result;
   }
-  return ttg::verifyTransEncoding(*this, source, result, getOrder());
+  Attribute expected = ttg::inferTransEncoding(source.getShape(), source.getEncoding(), getOrder());
+  return ttg::verifyEncoding(*this, result.getShape(), expected, result.getEncoding());
 }
 
 OpFoldResult TransOp::fold(FoldAdaptor adaptor) {
@@ -195,24 +185,28 @@ void JoinOp::build(OpBuilder &builder, OperationState &state, Value lhs, Value r
   auto type = tensorType(lhs);
   SmallVector<int64_t> shape(type.getShape());
   shape.push_back(2);
-  FailureOr<Attribute> encoding = ttg::inferJoinEncoding(type.getShape(), type.getEncoding());
-  build(builder, state, RankedTensorType::get(shape, type.getElementType(), encoding.value_or(Attribute())), lhs, rhs);
+  Attribute encoding = ttg::inferJoinEncoding(type.getShape(), type.getEncoding());
+  build(builder, state, RankedTensorType::get(shape, type.getElementType(), encoding), lhs, rhs);
 }
 
 /// Checks that `joined` is `part` with a new minor dimension of size 2.
-static LogicalResult verifyJoined(Operation *op, RankedTensorType part, RankedTensorType joined) {
+static LogicalResult verifyJoinedShape(Operation *op, RankedTensorType part, RankedTensorType joined) {
   SmallVector<int64_t> shape(part.getShape());
   shape.push_back(2);
   if (joined.getShape() != ArrayRef(shape) || joined.getElementType() != part.getElementType()) {
     return op->emitOpError("needs a minor dimension of size 2 on one side: got ") << joined << " and " << part;
   }
-  if (!joined.getEncoding() != !part.getEncoding()) {
-    return op->emitOpError("takes an encoding on both sides or on neither");
-  }
-  return part.getEncoding() ? ttg::verifyJoinEncoding(op, part, joined) : success();
+  return success();
 }
 
-LogicalResult JoinOp::verify() { return verifyJoined(*this, getLhs().getType(), getType()); }
+LogicalResult JoinOp::verify() {
+  auto part = getLhs().getType();
+  if (failed(verifyJoinedShape(*this, part, getType()))) {
+    return failure();
+  }
+  Attribute expected = ttg::inferJoinEncoding(part.getShape(), part.getEncoding());
+  return ttg::verifyEncoding(*this, getType().getShape(), expected, getType().getEncoding());
+}
 
 void SplitOp::build(OpBuilder &builder, OperationState &state, Value src) {
   auto type = tensorType(src);
@@ -221,7 +215,18 @@ void SplitOp::build(OpBuilder &builder, OperationState &state, Value src) {
   build(builder, state, part, part, src);
 }
 
-LogicalResult SplitOp::verify() { return verifyJoined(*this, getOutLHS().getType(), getSrc().getType()); }
+LogicalResult SplitOp::verify() {
+  auto source = getSrc().getType();
+  auto part = getOutLHS().getType();
+  if (failed(verifyJoinedShape(*this, part, source))) {
+    return failure();
+  }
+  FailureOr<Attribute> expected = ttg::inferSplitEncoding(source.getShape(), source.getEncoding());
+  if (failed(expected)) {
+    return emitOpError("both halves of an element must be in one thread: got ") << source.getEncoding();
+  }
+  return ttg::verifyEncoding(*this, part.getShape(), *expected, part.getEncoding());
+}
 
 LogicalResult CatOp::verify() {
   auto part = getLhs().getType();

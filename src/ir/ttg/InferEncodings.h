@@ -1,12 +1,12 @@
-// Which encoding a change of shape gives, so that no element moves between threads.
+// Which encoding a change of shape gives, so that no element moves between threads or in shared memory.
 //
-// Each function takes and gives a null encoding for a tensor without one, and fails where the encoding does not allow
-// the change of shape.
+// Each `infer` takes and gives a null encoding for a tensor without one, and fails where the encoding does not allow
+// the change of shape. Where a blocked (or swizzled, or nvmma_shared) encoding can say the result, it does; else a
+// linear one does.
 
 #pragma once
 
-#include "mlir/IR/BuiltinTypes.h"
-#include "mlir/IR/Operation.h"
+#include "src/ir/ttg/Ttg.h"
 
 namespace jitk::ir::ttg {
 
@@ -17,25 +17,29 @@ mlir::Attribute inferReduceEncoding(mlir::Attribute operand, unsigned axis);
 llvm::FailureOr<mlir::Attribute> inferExpandDimsEncoding(mlir::Attribute operand, unsigned axis);
 
 /// After a permutation of the dimensions.
-llvm::FailureOr<mlir::Attribute> inferTransEncoding(llvm::ArrayRef<int64_t> shape, mlir::Attribute operand,
-                                                    llvm::ArrayRef<int32_t> order);
+mlir::Attribute inferTransEncoding(llvm::ArrayRef<int64_t> shape, mlir::Attribute operand,
+                                   llvm::ArrayRef<int32_t> order);
 
 /// After a reshape of `shape` to `target`.
-llvm::FailureOr<mlir::Attribute> inferReshapeEncoding(llvm::ArrayRef<int64_t> shape, mlir::Attribute operand,
-                                                      llvm::ArrayRef<int64_t> target);
+mlir::Attribute inferReshapeEncoding(llvm::ArrayRef<int64_t> shape, mlir::Attribute operand,
+                                     llvm::ArrayRef<int64_t> target);
 
 /// After two tensors of `shape` are joined along a new minor dimension.
-llvm::FailureOr<mlir::Attribute> inferJoinEncoding(llvm::ArrayRef<int64_t> shape, mlir::Attribute operand);
+mlir::Attribute inferJoinEncoding(llvm::ArrayRef<int64_t> shape, mlir::Attribute operand);
 
-/// After a tensor of `shape` is split along its minor dimension of size 2.
+/// After a tensor of `shape` is split along its minor dimension of size 2. Fails if the halves are not in one thread.
 llvm::FailureOr<mlir::Attribute> inferSplitEncoding(llvm::ArrayRef<int64_t> shape, mlir::Attribute operand);
 
-/// Report, on `op`, a result whose encoding does not leave every element where it is.
-llvm::LogicalResult verifyTransEncoding(mlir::Operation *op, mlir::RankedTensorType source,
-                                        mlir::RankedTensorType result, llvm::ArrayRef<int32_t> order);
-llvm::LogicalResult verifyReshapeEncoding(mlir::Operation *op, mlir::RankedTensorType source,
-                                          mlir::RankedTensorType result);
-llvm::LogicalResult verifyJoinEncoding(mlir::Operation *op, mlir::RankedTensorType part, mlir::RankedTensorType joined);
+/// After the fp4 pairs of a tensor of `shape` are unpacked along `axis`.
+mlir::Attribute inferFp4ToFpEncoding(llvm::ArrayRef<int64_t> shape, mlir::Attribute operand, unsigned axis);
+
+/// The type of a buffer seen with permuted dimensions, or in another shape. The encoding must have the buffer's rank.
+MemDescType inferTransType(MemDescType source, llvm::ArrayRef<int32_t> order);
+MemDescType inferReshapeType(MemDescType source, llvm::ArrayRef<int64_t> shape);
+
+/// Reports, on `op`, a tensor of `shape` whose encoding places elements otherwise than `expected`. Both may be null.
+llvm::LogicalResult verifyEncoding(mlir::Operation *op, llvm::ArrayRef<int64_t> shape, mlir::Attribute expected,
+                                   mlir::Attribute found);
 
 /// Reports, on `op`, dot operands whose encodings are not those of operand 0 and 1 of the accumulator's.
 llvm::LogicalResult verifyDotEncodings(mlir::Operation *op, mlir::RankedTensorType a, mlir::RankedTensorType b,

@@ -1,6 +1,6 @@
 // Changes of layout.
 
-#include "src/ir/ttg/Ttg.h"
+#include "src/ir/ttg/InferEncodings.h"
 
 #include "mlir/IR/PatternMatch.h"
 
@@ -91,7 +91,8 @@ LogicalResult Fp4ToFpOp::verify() {
   if (getType().getShape() != ArrayRef(shape)) {
     return emitOpError("result must have the source's shape with the axis doubled: got ") << getType();
   }
-  return success();
+  Attribute expected = inferFp4ToFpEncoding(source.getShape(), source.getEncoding(), getAxis());
+  return verifyEncoding(*this, shape, expected, getType().getEncoding());
 }
 
 } // namespace jitk::ir::ttg

@@ -1,5 +1,6 @@
 // Buffers in shared memory.
 
+#include "src/ir/layout/EncodingLayouts.h"
 #include "src/ir/ttg/InferEncodings.h"
 #include "src/ir/ttg/Ttg.h"
 
@@ -164,6 +165,36 @@ void MemDescSubsliceOp::build(OpBuilder &builder, OperationState &state, Value s
         src, offsets);
 }
 
+/// Checks that the slices of `source` along its dimensions do not cut a swizzle pattern: a bit of a coordinate that
+/// tells slices apart is one bit of the offset, and no coordinate inside a slice touches that bit.
+static LogicalResult verifySwizzle(Operation *op, MemDescType source, MemDescType result) {
+  // A dimension that the encoding does not place counts copies of the rest, one after the other.
+  if (cast<LayoutEncodingTrait>(source.getEncoding()).getRank() != source.getRank()) {
+    return success();
+  }
+  LinearLayout layout = toLinearLayout(source);
+  if (!layout.isInvertible()) {
+    return success();
+  }
+  LinearLayout offsets = layout.invert();
+  uint64_t inside = 0;
+  uint64_t between = 0;
+  for (auto [dim, from, to] : llvm::enumerate(source.getShape(), result.getShape())) {
+    ArrayRef<LinearLayout::Basis> bases = offsets.getBases(dimName(dim));
+    for (auto [bit, basis] : llvm::enumerate(bases.take_front(llvm::Log2_64_Ceil(from)))) {
+      bool isInside = (int64_t(1) << bit) < to;
+      if (!isInside && !llvm::isPowerOf2_32(basis.front())) {
+        return op->emitOpError("cannot split a swizzle pattern along dimension ") << dim;
+      }
+      (isInside ? inside : between) |= uint32_t(basis.front());
+    }
+  }
+  if ((inside & between) != 0) {
+    return op->emitOpError("cannot split a swizzle pattern");
+  }
+  return success();
+}
+
 LogicalResult MemDescSubsliceOp::verify() {
   auto source = getSrc().getType();
   auto result = getType();
@@ -185,22 +216,38 @@ LogicalResult MemDescSubsliceOp::verify() {
       return emitOpError("offset must be a multiple of the result's size ") << to << ": got " << offset;
     }
   }
-  return verifyView(*this, source, result);
+  if (failed(verifyView(*this, source, result))) {
+    return failure();
+  }
+  if (source.getShape() == result.getShape()) {
+    return success();
+  }
+  if (!getCGALayout(source.getEncoding()).isTrivial()) {
+    return emitOpError("cannot slice a buffer that several CTAs share");
+  }
+  return verifySwizzle(*this, source, result);
+}
+
+/// Checks that `result` is `expected`, in layout if not in words.
+static LogicalResult verifyViewType(Operation *op, MemDescType expected, MemDescType result) {
+  if (result.getShape() != expected.getShape() ||
+      result.getAllocShape().take_back(result.getRank()) != expected.getAllocShape()) {
+    return op->emitOpError("has the wrong result shape: expected ") << expected << ", got " << result;
+  }
+  return verifyEncoding(op, expected.getAllocShape(), expected.getEncoding(), result.getEncoding());
+}
+
+/// Checks that the encoding places all dimensions of the buffer, so that they can change their order or number.
+static LogicalResult verifyWholeEncoding(Operation *op, MemDescType source) {
+  unsigned rank = cast<LayoutEncodingTrait>(source.getEncoding()).getRank();
+  if (rank != source.getRank()) {
+    return op->emitOpError("the source's encoding must have its rank ") << source.getRank() << ": got " << rank;
+  }
+  return success();
 }
 
 void MemDescTransOp::build(OpBuilder &builder, OperationState &state, Value src, ArrayRef<int32_t> order) {
-  auto type = cast<MemDescType>(src.getType());
-  SmallVector<int64_t> shape, allocShape;
-  ArrayRef<int64_t> alloc = type.getAllocShape().take_back(order.size());
-  for (int32_t dim : order) {
-    shape.push_back(type.getDimSize(dim));
-    allocShape.push_back(alloc[dim]);
-  }
-  Attribute encoding = inferTransEncoding(type.getShape(), type.getEncoding(), order).value_or(Attribute());
-  build(builder, state,
-        MemDescType::get(shape, type.getElementType(), encoding, type.getMemorySpace(), type.getMutableMemory(),
-                         allocShape),
-        src, order);
+  build(builder, state, inferTransType(cast<MemDescType>(src.getType()), order), src, order);
 }
 
 LogicalResult MemDescTransOp::verify() {
@@ -210,18 +257,10 @@ LogicalResult MemDescTransOp::verify() {
   if (int64_t(sorted.size()) != source.getRank() || !llvm::equal(sorted, llvm::seq<int32_t>(0, source.getRank()))) {
     return emitOpError("order must be a permutation of the source's dimensions");
   }
-  SmallVector<int64_t> shape;
-  for (int32_t dim : getOrder()) {
-    shape.push_back(source.getDimSize(dim));
+  if (failed(verifyWholeEncoding(*this, source)) || failed(verifyView(*this, source, getType()))) {
+    return failure();
   }
-  if (getType().getShape() != ArrayRef(shape)) {
-    return emitOpError("result must be the permuted source: got ") << getType();
-  }
-  FailureOr<Attribute> expected = inferTransEncoding(source.getShape(), source.getEncoding(), getOrder());
-  if (succeeded(expected) && *expected != getType().getEncoding()) {
-    return emitOpError("has the wrong result encoding: expected ") << *expected;
-  }
-  return verifyView(*this, source, getType());
+  return verifyViewType(*this, inferTransType(source, getOrder()), getType());
 }
 
 OpFoldResult MemDescTransOp::fold(FoldAdaptor) {
@@ -229,12 +268,23 @@ OpFoldResult MemDescTransOp::fold(FoldAdaptor) {
   return isIdentity && getSrc().getType() == getType() ? OpFoldResult(getSrc()) : OpFoldResult();
 }
 
+void MemDescReshapeOp::build(OpBuilder &builder, OperationState &state, Value src, ArrayRef<int64_t> shape) {
+  build(builder, state, inferReshapeType(cast<MemDescType>(src.getType()), shape), src);
+}
+
 LogicalResult MemDescReshapeOp::verify() {
-  if (getSrc().getType().getNumElements() != getType().getNumElements()) {
+  auto source = getSrc().getType();
+  if (source.getNumElements() != getType().getNumElements()) {
     return emitOpError("source and result must have as many elements: got ")
-           << getSrc().getType().getNumElements() << " and " << getType().getNumElements();
+           << source.getNumElements() << " and " << getType().getNumElements();
   }
-  return verifyView(*this, getSrc().getType(), getType());
+  if (source.isSlice()) {
+    return emitOpError("source must not be a slice: got ") << source;
+  }
+  if (failed(verifyWholeEncoding(*this, source)) || failed(verifyView(*this, source, getType()))) {
+    return failure();
+  }
+  return verifyViewType(*this, inferReshapeType(source, getType().getShape()), getType());
 }
 
 OpFoldResult MemDescReinterpretOp::fold(FoldAdaptor) {

@@ -1,5 +1,6 @@
 // Encodings of shared memory: parse, print, verify, build.
 
+#include "src/ir/layout/EncodingLayouts.h"
 #include "src/ir/ttg/EncodingFields.h"
 
 namespace jitk::ir::ttg {
@@ -215,8 +216,8 @@ static bool findDenseOrder(ArrayRef<int32_t> flat, unsigned rank, SmallVector<un
 }
 
 LogicalResult PaddedSharedEncodingAttr::verify(EmitError emitError, ArrayRef<unsigned> intervals,
-                                               ArrayRef<unsigned> paddings, unsigned rank, ArrayRef<int32_t>,
-                                               ArrayRef<int32_t>) {
+                                               ArrayRef<unsigned> paddings, unsigned rank,
+                                               ArrayRef<int32_t> offsetBases, ArrayRef<int32_t> blockBases) {
   if (intervals.empty() || intervals.size() != paddings.size()) {
     return emitError() << "needs as many paddings as intervals, and one at least";
   }
@@ -227,6 +228,9 @@ LogicalResult PaddedSharedEncodingAttr::verify(EmitError emitError, ArrayRef<uns
   }
   if (rank == 0) {
     return emitError() << "needs at least one basis to tell the rank";
+  }
+  if (!layoutOfBases(rank, {{kOffset, offsetBases}, {kBlock, blockBases}}).isInvertible()) {
+    return emitError() << "bases must reach every element once";
   }
   return success();
 }
@@ -300,13 +304,20 @@ SmallVector<ArrayRef<int32_t>> SharedLinearEncodingAttr::getBases(StringRef inpu
 
 int32_t SharedLinearEncodingAttr::getAlignment() const { return getLayoutAlignment(); }
 
-LogicalResult SharedLinearEncodingAttr::verify(EmitError emitError, unsigned rank, ArrayRef<int32_t>, ArrayRef<int32_t>,
-                                               unsigned alignment) {
+LogicalResult SharedLinearEncodingAttr::verify(EmitError emitError, unsigned rank, ArrayRef<int32_t> offsetBases,
+                                               ArrayRef<int32_t> blockBases, unsigned alignment) {
   if (rank == 0) {
     return emitError() << "needs at least one basis to tell the rank";
   }
   if (!llvm::isPowerOf2_32(alignment)) {
     return emitError() << "alignment must be a power of two: got " << alignment;
+  }
+  LinearLayout layout = layoutOfBases(rank, {{kOffset, offsetBases}, {kBlock, blockBases}});
+  if (!layout.isSurjective()) {
+    return emitError() << "bases must reach every element";
+  }
+  if (!layout.removeZeroBasesAlongDim(kOffset).removeZeroBasesAlongDim(kBlock).isInjective()) {
+    return emitError() << "bases other than zero must be independent";
   }
   return success();
 }

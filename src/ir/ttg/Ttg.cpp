@@ -81,7 +81,9 @@ std::optional<int> maybeLookupNumWarps(Operation *op) {
 }
 
 int lookupNumWarps(Operation *op) { return maybeLookupNumWarps(op).value_or(4); }
-int lookupThreadsPerWarp(Operation *op) { return moduleNumber(op, kThreadsPerWarp).value_or(32); }
-int lookupNumCTAs(Operation *op) { return moduleNumber(op, kNumCTAs).value_or(1); }
+std::optional<int> maybeLookupThreadsPerWarp(Operation *op) { return moduleNumber(op, kThreadsPerWarp); }
+std::optional<int> maybeLookupNumCTAs(Operation *op) { return moduleNumber(op, kNumCTAs); }
+int lookupThreadsPerWarp(Operation *op) { return maybeLookupThreadsPerWarp(op).value_or(32); }
+int lookupNumCTAs(Operation *op) { return maybeLookupNumCTAs(op).value_or(1); }
 
 } // namespace jitk::ir::ttg

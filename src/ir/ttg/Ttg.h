@@ -38,7 +38,10 @@ std::optional<int> maybeLookupNumWarps(mlir::Operation *op);
 /// As `maybeLookupNumWarps`; 4 where nothing says.
 int lookupNumWarps(mlir::Operation *op);
 
-/// Threads of a warp and CTAs of a cluster, from the module around `op`; 32 and 1 where it does not say.
+/// Threads of a warp and CTAs of a cluster, from the module around `op`; without `maybe`, 32 and 1 where it does not
+/// say.
+std::optional<int> maybeLookupThreadsPerWarp(mlir::Operation *op);
+std::optional<int> maybeLookupNumCTAs(mlir::Operation *op);
 int lookupThreadsPerWarp(mlir::Operation *op);
 int lookupNumCTAs(mlir::Operation *op);
 

@@ -217,6 +217,7 @@ def Ttg_MemDescReshapeOp : Ttg_ViewOp<"memdesc_reshape"> {
   }];
   let arguments = (ins Ttg_MemDesc:$src);
   let results = (outs Ttg_MemDesc:$result);
+  let builders = [OpBuilder<(ins "::mlir::Value":$src, "::llvm::ArrayRef<int64_t>":$shape)>];
   let assemblyFormat = "$src attr-dict `:` qualified(type($src)) `->` qualified(type($result))";
   let hasVerifier = 1;
 }

@@ -1,5 +1,6 @@
 // Bulk tensor copies.
 
+#include "src/ir/layout/EncodingLayouts.h"
 #include "src/ir/ttng/BarrierRules.h"
 #include "src/ir/ttng/Ttng.h"
 
@@ -58,6 +59,18 @@ LogicalResult AsyncTMAReduceOp::verify() {
   return verifyTile(*this, getSrc().getType());
 }
 
+/// Checks that a warp can issue the rows of `offsets` in fours: a thread holds four in a row, and all lanes the same.
+static LogicalResult verifyOffsetLayout(Operation *op, RankedTensorType offsets) {
+  LinearLayout layout = toLinearLayout(offsets);
+  if (getContigPerThread(offsets).front() < 4) {
+    return op->emitOpError("x offsets must come four to a thread: got ") << offsets.getEncoding();
+  }
+  if (!layout.sublayoutIsZero({kLane}, {dimName(0)})) {
+    return op->emitOpError("x offsets must be the same in all lanes: got ") << offsets.getEncoding();
+  }
+  return success();
+}
+
 /// Checks the rows of a gather or scatter: at least 8 of them, from a descriptor of one.
 static LogicalResult verifyRows(Operation *op, tt::TensorDescType desc, RankedTensorType offsets,
                                 ttg::MemDescType buffer) {
@@ -67,6 +80,9 @@ static LogicalResult verifyRows(Operation *op, tt::TensorDescType desc, RankedTe
   }
   if (offsets.getRank() != 1) {
     return op->emitOpError("x offsets must have one dimension: got ") << offsets.getRank();
+  }
+  if (offsets.getEncoding() && failed(verifyOffsetLayout(op, offsets))) {
+    return failure();
   }
   if (buffer.getRank() != 2 || buffer.getDimSize(0) != offsets.getDimSize(0) ||
       buffer.getDimSize(1) != block.getDimSize(1)) {
