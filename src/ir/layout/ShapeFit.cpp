@@ -11,8 +11,10 @@ using llvm::StringRef;
 namespace jitk::ir {
 
 StringRef dimName(unsigned dim) {
-  static constexpr llvm::StringLiteral names[] = {"dim0", "dim1", "dim2", "dim3", "dim4", "dim5", "dim6", "dim7"};
-  assert(dim < std::size(names) && "a tensor has at most 8 dimensions");
+  static constexpr llvm::StringLiteral names[] = {"dim0",  "dim1",  "dim2",  "dim3",  "dim4",  "dim5",  "dim6",
+                                                  "dim7",  "dim8",  "dim9",  "dim10", "dim11", "dim12", "dim13",
+                                                  "dim14", "dim15", "dim16", "dim17", "dim18", "dim19", "dim20"};
+  assert(dim < std::size(names) && "a tensor has at most 20 dimensions, and one more while it is unpacked");
   return names[dim];
 }
 

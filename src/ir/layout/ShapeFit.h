@@ -13,7 +13,7 @@ inline constexpr llvm::StringLiteral kWarp = "warp";
 inline constexpr llvm::StringLiteral kBlock = "block";
 inline constexpr llvm::StringLiteral kOffset = "offset";
 
-/// "dim0", "dim1", ...: the output for dimension `dim` of a tensor, at most 8.
+/// "dim0", "dim1", ..., "dim20": the output for dimension `dim` of a tensor.
 llvm::StringRef dimName(unsigned dim);
 
 /// The names of all dimensions of a tensor of that rank, in its order.

@@ -30,8 +30,9 @@ struct GlobalMemory : mlir::SideEffects::Resource::Base<GlobalMemory> {
   llvm::StringRef getName() final { return "global memory"; }
 };
 
-/// The largest number of elements of a tensor.
+/// The largest number of elements of a tensor, and so of dimensions that are not 1.
 inline constexpr int64_t kMaxTensorElements = 1 << 20;
+inline constexpr int64_t kMaxTensorRank = 20;
 
 /// The pointee of a pointer, or the tensor of pointees of a tensor of pointers; `type` itself if it is neither.
 mlir::Type getPointeeType(mlir::Type type);

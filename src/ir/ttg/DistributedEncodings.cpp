@@ -27,6 +27,16 @@ static LogicalResult verifyParent(EmitError emitError, Attribute parent) {
 //===--- CGA
 //----------------------------------------------------------------------------------------------------------===//
 
+LogicalResult CGAEncodingAttr::verify(EmitError emitError, unsigned rank, ArrayRef<int32_t> flatBases) {
+  if (failed(verifyRank(emitError, rank))) {
+    return failure();
+  }
+  if (flatBases.size() % rank != 0) {
+    return emitError() << "bases must have " << rank << " numbers each: got " << flatBases.size() << " numbers";
+  }
+  return success();
+}
+
 CGAEncodingAttr CGAEncodingAttr::getTrivial(MLIRContext *context, unsigned rank) { return get(context, rank, {}); }
 
 SmallVector<unsigned> CGAEncodingAttr::getSplitNum() const {
@@ -183,8 +193,8 @@ SmallVector<ArrayRef<int32_t>> LinearEncodingAttr::getBases(StringRef input) con
 LogicalResult LinearEncodingAttr::verify(EmitError emitError, unsigned rank, ArrayRef<int32_t> registerBases,
                                          ArrayRef<int32_t> laneBases, ArrayRef<int32_t> warpBases,
                                          ArrayRef<int32_t> blockBases) {
-  if (rank == 0) {
-    return emitError() << "needs at least one basis to tell the rank";
+  if (failed(verifyRank(emitError, rank))) {
+    return failure();
   }
   for (ArrayRef<int32_t> flat : {registerBases, laneBases, warpBases, blockBases}) {
     for (ArrayRef<int32_t> basis : unflattenBases(flat, rank)) {

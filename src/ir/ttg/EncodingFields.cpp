@@ -98,8 +98,8 @@ ParseResult EncodingFields::getCGALayout(unsigned rank, CGAEncodingAttr &layout)
   if (has("CGALayout") && getBases("CGALayout", rank, flat)) {
     return failure();
   }
-  layout = CGAEncodingAttr::get(fields_.getContext(), rank, flat);
-  return success();
+  layout = CGAEncodingAttr::getChecked([&] { return error(); }, fields_.getContext(), rank, ArrayRef<int32_t>(flat));
+  return success(layout != nullptr);
 }
 
 ParseResult EncodingFields::rejectOthers() {
@@ -132,6 +132,13 @@ void printCGALayout(AsmPrinter &printer, CGAEncodingAttr layout) {
     printer << ", CGALayout = ";
     printBases(printer, layout.getFlatBases(), layout.getRank());
   }
+}
+
+LogicalResult verifyRank(function_ref<InFlightDiagnostic()> emitError, unsigned rank) {
+  if (rank == 0 || rank > tt::kMaxTensorRank) {
+    return emitError() << "an encoding must have 1 to " << tt::kMaxTensorRank << " dimensions: got " << rank;
+  }
+  return success();
 }
 
 SmallVector<ArrayRef<int32_t>> unflattenBases(ArrayRef<int32_t> flat, unsigned rank) {

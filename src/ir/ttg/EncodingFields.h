@@ -47,6 +47,9 @@ void printBases(mlir::AsmPrinter &printer, llvm::ArrayRef<int32_t> flat, unsigne
 /// Prints `, CGALayout = [[..]]`, or nothing for one CTA.
 void printCGALayout(mlir::AsmPrinter &printer, CGAEncodingAttr layout);
 
+/// Reports a rank that no tensor has.
+llvm::LogicalResult verifyRank(llvm::function_ref<mlir::InFlightDiagnostic()> emitError, unsigned rank);
+
 /// Splits flat bases into arrays of `rank` numbers.
 llvm::SmallVector<llvm::ArrayRef<int32_t>> unflattenBases(llvm::ArrayRef<int32_t> flat, unsigned rank);
 

@@ -121,9 +121,6 @@ LogicalResult NVMMASharedEncodingAttr::verify(EmitError emitError, unsigned swiz
   if (!llvm::is_contained({8u, 16u, 32u, 64u}, bits)) {
     return emitError() << "elementBitWidth must be 8, 16, 32 or 64: got " << bits;
   }
-  if (layout.getRank() == 0) {
-    return emitError() << "rank must be at least 1: got 0";
-  }
   return success();
 }
 
@@ -226,8 +223,8 @@ LogicalResult PaddedSharedEncodingAttr::verify(EmitError emitError, ArrayRef<uns
       return emitError() << "intervals and paddings must be powers of two: got " << value;
     }
   }
-  if (rank == 0) {
-    return emitError() << "needs at least one basis to tell the rank";
+  if (failed(verifyRank(emitError, rank))) {
+    return failure();
   }
   if (!layoutOfBases(rank, {{kOffset, offsetBases}, {kBlock, blockBases}}).isInvertible()) {
     return emitError() << "bases must reach every element once";
@@ -306,8 +303,8 @@ int32_t SharedLinearEncodingAttr::getAlignment() const { return getLayoutAlignme
 
 LogicalResult SharedLinearEncodingAttr::verify(EmitError emitError, unsigned rank, ArrayRef<int32_t> offsetBases,
                                                ArrayRef<int32_t> blockBases, unsigned alignment) {
-  if (rank == 0) {
-    return emitError() << "needs at least one basis to tell the rank";
+  if (failed(verifyRank(emitError, rank))) {
+    return failure();
   }
   if (!llvm::isPowerOf2_32(alignment)) {
     return emitError() << "alignment must be a power of two: got " << alignment;

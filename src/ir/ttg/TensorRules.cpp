@@ -41,6 +41,9 @@ static LogicalResult verifyTensor(Operation *op, RankedTensorType type) {
     return op->emitOpError("a tensor may have at most ")
            << kMaxTensorElements << " elements: got " << type.getNumElements();
   }
+  if (type.getRank() > kMaxTensorRank) {
+    return op->emitOpError("a tensor may have at most ") << kMaxTensorRank << " dimensions: got " << type.getRank();
+  }
   return type.getEncoding() ? verifyLayout(op, type) : success();
 }
 

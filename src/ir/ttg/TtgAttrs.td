@@ -33,6 +33,7 @@ def Ttg_CGAEncoding : Ttg_Attr<"CGAEncoding", "cga"> {
   }];
   let parameters = (ins "unsigned":$rank, OptionalArrayRefParameter<"int32_t", "rank numbers a basis">:$flatBases);
   let assemblyFormat = "`<` $rank (`,` `[` $flatBases^ `]`)? `>`";
+  let genVerifyDecl = 1;
   let extraClassDeclaration = [{
     /// One CTA, `rank` dimensions.
     static CGAEncodingAttr getTrivial(::mlir::MLIRContext *context, unsigned rank);
