@@ -44,13 +44,9 @@ Attribute resultLayout(OpOperand &operand, Attribute layout) {
         return ttg::inferExpandDimsEncoding(layout, expand.getAxis()).value_or(Attribute());
       })
       .Case([&](tt::BroadcastOp) { return layout; })
-      .Case([&](tt::TransOp transpose) {
-        return ttg::inferTransEncoding(shape, layout, transpose.getOrder()).value_or(Attribute());
-      })
-      .Case([&](tt::ReshapeOp reshape) {
-        return ttg::inferReshapeEncoding(shape, layout, shapeOf(reshape)).value_or(Attribute());
-      })
-      .Case([&](tt::JoinOp) { return ttg::inferJoinEncoding(shape, layout).value_or(Attribute()); })
+      .Case([&](tt::TransOp transpose) { return ttg::inferTransEncoding(shape, layout, transpose.getOrder()); })
+      .Case([&](tt::ReshapeOp reshape) { return ttg::inferReshapeEncoding(shape, layout, shapeOf(reshape)); })
+      .Case([&](tt::JoinOp) { return ttg::inferJoinEncoding(shape, layout); })
       .Case([&](tt::SplitOp) { return ttg::inferSplitEncoding(shape, layout).value_or(Attribute()); })
       .Case([&](tt::GatherOp) { return operand.getOperandNumber() == 1 ? layout : Attribute(); })
       .Default([&](Operation *) { return isElementwise(op) ? layout : Attribute(); });
@@ -63,15 +59,11 @@ Attribute operandLayout(OpOperand &operand, Attribute layout) {
       .Case([&](tt::ExpandDimsOp expand) { return ttg::SliceEncodingAttr::get(expand.getAxis(), layout); })
       .Case([&](tt::BroadcastOp) { return layout; })
       .Case([&](tt::TransOp transpose) {
-        return ttg::inferTransEncoding(shapeOf(transpose), layout, inverse(transpose.getOrder())).value_or(Attribute());
+        return ttg::inferTransEncoding(shapeOf(transpose), layout, inverse(transpose.getOrder()));
       })
-      .Case([&](tt::ReshapeOp reshape) {
-        return ttg::inferReshapeEncoding(shapeOf(reshape), layout, shape).value_or(Attribute());
-      })
+      .Case([&](tt::ReshapeOp reshape) { return ttg::inferReshapeEncoding(shapeOf(reshape), layout, shape); })
       .Case([&](tt::JoinOp join) { return ttg::inferSplitEncoding(shapeOf(join), layout).value_or(Attribute()); })
-      .Case([&](tt::SplitOp split) {
-        return ttg::inferJoinEncoding(shapeOf(split.getOutLHS()), layout).value_or(Attribute());
-      })
+      .Case([&](tt::SplitOp split) { return ttg::inferJoinEncoding(shapeOf(split.getOutLHS()), layout); })
       .Case([&](tt::GatherOp) { return operand.getOperandNumber() == 1 ? layout : Attribute(); })
       .Default([&](Operation *) { return isElementwise(op) ? layout : Attribute(); });
 }
