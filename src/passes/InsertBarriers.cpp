@@ -543,11 +543,14 @@ void BarrierInsertion::visit(Operation *op, State &state) {
   }
   if (std::optional<Place> scratch = scratchOf(op)) {
     require(op, {{Access::Kind::Write, *scratch}}, state);
-    if (synchronizesScratch(op)) {
+    bool synchronizes = synchronizesScratch(op);
+    if (synchronizes) {
       state.meet();
-    } else {
-      // The operation fences its own writes.
-      addOnce(state.writes, {*scratch, /*needsBarrier=*/true, /*needsFence=*/false});
+    }
+    // The making of a tensor map fences its own writes.
+    Write write{*scratch, /*needsBarrier=*/!synchronizes, /*needsFence=*/!isa<ttng::TensormapCreateOp>(op)};
+    if (write.needsBarrier || write.needsFence) {
+      addOnce(state.writes, write);
     }
     addOnce(state.reads, *scratch);
     return;

@@ -4,6 +4,7 @@
 #include "src/ir/tt/Tt.h"
 #include "src/ir/ttg/Ttg.h"
 #include "src/ir/ttng/Ttng.h"
+#include "src/passes/LayoutConversion.h"
 
 #include "llvm/Support/MathExtras.h"
 
@@ -83,15 +84,6 @@ static int64_t atomicBytes(Operation *op) {
   return 0;
 }
 
-/// All of the tensor, where elements move between threads.
-static int64_t convertBytes(ttg::ConvertLayoutOp op) {
-  auto source = cast<RankedTensorType>(op.getSrc().getType());
-  LinearLayout conversion =
-      toLinearLayout(source).invertAndCompose(toLinearLayout(cast<RankedTensorType>(op.getType())));
-  bool moves = !conversion.quotient({"lane", "warp", "block"}).has_value();
-  return moves ? elementBytes(source) * source.getNumElements() : 0;
-}
-
 /// Eight bytes for each register of each capture; a memory descriptor has two.
 static int64_t captureBytes(ttg::WarpSpecializeOp op) {
   int64_t registers = 0;
@@ -118,7 +110,7 @@ int64_t scratchBytes(Operation *op) {
     return elementBytes(histogram.getType()) * cast<RankedTensorType>(histogram.getType()).getNumElements();
   }
   if (auto convert = dyn_cast<ttg::ConvertLayoutOp>(op)) {
-    return convertBytes(convert);
+    return planConversion(convert).sharedBytes();
   }
   if (isa<ttng::TensormapCreateOp>(op)) {
     return kTensorMapBytes;
@@ -133,6 +125,11 @@ int64_t scratchAlignment(Operation *op) {
   return isa<ttng::TensormapCreateOp>(op) ? kTensorMapBytes : kScratchAlignment;
 }
 
-bool synchronizesScratch(Operation *op) { return !isa<ttng::TensormapCreateOp>(op); }
+bool synchronizesScratch(Operation *op) {
+  if (auto convert = dyn_cast<ttg::ConvertLayoutOp>(op)) {
+    return !planConversion(convert).isWithinWarp;
+  }
+  return !isa<ttng::TensormapCreateOp>(op);
+}
 
 } // namespace jitk::passes

@@ -23,6 +23,14 @@ int32_t LocalAccess::combine(ArrayRef<int32_t> bases, uint32_t index) {
   return sum;
 }
 
+bool LocalAccess::sharesRows() const {
+  if (form == LocalAccessForm::Vector) {
+    return false;
+  }
+  unsigned rowBits = llvm::Log2_32(8 * numMatrices());
+  return llvm::is_contained(llvm::ArrayRef(laneBases).take_front(rowBits), 0);
+}
+
 unsigned LocalAccess::countWavefronts() const {
   // Constants and the warp permute the banks: one instruction stands for all.
   constexpr unsigned bytesPerRow = 16, lanesPerMatrix = 8;

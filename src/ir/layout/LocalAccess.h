@@ -53,6 +53,8 @@ struct LocalAccess {
   unsigned bitsPerStep() const { return elementsPerStep() * elementBits; }
   /// 8x8 matrices of one instruction of a matrix form: 1, 2 or 4.
   unsigned numMatrices() const { return bitsPerStep() / 32; }
+  /// Matrix forms: several rows of an instruction lie at one address. Loads may share a row; stores must not.
+  bool sharesRows() const;
 
   int32_t lanePart(uint32_t lane) const { return combine(laneBases, lane); }
   int32_t warpPart(uint32_t warp) const { return combine(warpBases, warp); }

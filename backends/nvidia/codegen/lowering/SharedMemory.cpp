@@ -1,60 +1,28 @@
 // ttg.local_alloc, local_load, local_store: tensors between registers and buffers in shared memory.
 
+#include "backends/nvidia/codegen/lowering/AccessSteps.h"
 #include "backends/nvidia/codegen/lowering/BufferAddress.h"
-#include "backends/nvidia/codegen/lowering/Exchange.h"
-#include "backends/nvidia/codegen/lowering/Packing.h"
 
 using namespace mlir;
 using namespace jitk::ir;
 
 namespace jitk::nvidia {
 
-constexpr unsigned kWordBits = 32;
-
-static std::string matrixForm(StringRef name, const LocalAccess &access) {
-  bool transposed = access.form == LocalAccessForm::MatrixTransposed;
-  return (name + ".x" + Twine(access.numMatrices()) + (transposed ? ".trans" : "")).str();
-}
-
 static SmallVector<Value> loadTensor(FunctionLowering &f, Value buffer, RankedTensorType type,
                                      const LocalAccess &access) {
-  LoweringBuilder &b = f.builder();
   BufferLayout layout(cast<ttg::MemDescType>(buffer.getType()));
   BufferAddress address(f, buffer, layout, access);
-  Type element = f.elementType(type);
   SmallVector<Value> loaded(f.numRegisters(type));
-  for (const LocalAccessStep &step : access.steps) {
-    SmallVector<Value> elements;
-    if (access.form == LocalAccessForm::Vector) {
-      elements = loadShared(b, address.at(step), element, step.registers.size());
-    } else {
-      SmallVector<Value> words(b.inst(matrixForm("ldmatrix", access), {address.at(step)}));
-      elements = unpackWords(b, words, element, step.registers.size());
-    }
-    for (auto [reg, value] : llvm::zip_equal(step.registers, elements)) {
-      loaded[reg] = value;
-    }
-  }
-  for (auto [copy, original] : access.copies) {
-    loaded[copy] = loaded[original];
-  }
+  auto at = [&](const LocalAccessStep &step) { return address.at(step); };
+  loadSteps(f.builder(), access, at, f.elementType(type), loaded);
+  copyRegisters(access, loaded);
   return loaded;
 }
 
 static void storeTensor(FunctionLowering &f, ArrayRef<Value> values, Value buffer, const LocalAccess &access) {
-  LoweringBuilder &b = f.builder();
   BufferLayout layout(cast<ttg::MemDescType>(buffer.getType()));
   BufferAddress address(f, buffer, layout, access);
-  for (const LocalAccessStep &step : access.steps) {
-    SmallVector<Value> elements = llvm::map_to_vector(step.registers, [&](unsigned reg) { return values[reg]; });
-    if (access.form == LocalAccessForm::Vector) {
-      storeShared(b, address.at(step), elements);
-      continue;
-    }
-    SmallVector<Value> operands = {address.at(step)};
-    llvm::append_range(operands, packWords(b, elements, kWordBits));
-    b.inst(matrixForm("stmatrix", access), operands);
-  }
+  storeSteps(f, access, [&](const LocalAccessStep &step) { return address.at(step); }, values);
 }
 
 static LogicalResult storeTensor(Operation *op, FunctionLowering &f, Value tensor, Value buffer) {
@@ -63,6 +31,10 @@ static LogicalResult storeTensor(Operation *op, FunctionLowering &f, Value tenso
   options.hasMatrix = f.target().capability >= kStmatrixCapability;
   std::optional<LocalAccess> access =
       planAccess(cast<RankedTensorType>(tensor.getType()), cast<ttg::MemDescType>(buffer.getType()), options);
+  if (access && access->sharesRows()) {
+    options.hasMatrix = false;
+    access = planAccess(cast<RankedTensorType>(tensor.getType()), cast<ttg::MemDescType>(buffer.getType()), options);
+  }
   if (!access) {
     return op->emitOpError("stores to the shared memory of other CTAs");
   }
