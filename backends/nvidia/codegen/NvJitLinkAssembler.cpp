@@ -2,6 +2,7 @@
 
 #include "backends/nvidia/codegen/Architecture.h"
 #include "backends/nvidia/codegen/AssemblerTools.h"
+#include "src/support/Env.h"
 
 namespace jitk::nvidia {
 
@@ -117,6 +118,9 @@ Result<std::shared_ptr<const Assembler>> openNvJitLink(const std::string &path) 
   std::vector<std::string> places = {path};
   if (path.empty()) {
     places = {"libnvJitLink.so.13", "libnvJitLink.so.12", "/usr/local/cuda/lib64/libnvJitLink.so"};
+    if (const std::optional<std::string> &toolkit = environment().cudaHome) {
+      places.push_back(*toolkit + "/lib64/libnvJitLink.so");
+    }
   }
   std::string searched;
   for (const std::string &place : places) {

@@ -3,6 +3,7 @@
 #include "backends/nvidia/codegen/Architecture.h"
 #include "backends/nvidia/codegen/AssemblerTools.h"
 #include "backends/nvidia/codegen/ChildProcess.h"
+#include "src/support/Env.h"
 
 #include <cstdlib>
 #include <filesystem>
@@ -86,14 +87,21 @@ private:
 } // namespace
 
 static std::vector<std::string> usualPlaces() {
+  const Environment &found = environment();
+  if (found.ptxas) {
+    return {*found.ptxas};
+  }
   std::vector<std::string> places;
-  std::string_view path = getenv("PATH") ? getenv("PATH") : "";
+  std::string_view path = found.path ? std::string_view(*found.path) : std::string_view();
   while (!path.empty()) {
     size_t colon = std::min(path.find(':'), path.size());
     if (colon > 0) {
       places.push_back(std::string(path.substr(0, colon)) + "/ptxas");
     }
     path.remove_prefix(std::min(colon + 1, path.size()));
+  }
+  if (found.cudaHome) {
+    places.push_back(*found.cudaHome + "/bin/ptxas");
   }
   places.emplace_back("/usr/local/cuda/bin/ptxas");
   return places;
