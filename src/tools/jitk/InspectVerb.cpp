@@ -1,0 +1,51 @@
+// jitk inspect: the key of a description, and its intermediate code.
+
+#include "src/tools/jitk/RuntimeOptions.h"
+#include "src/tools/jitk/Verbs.h"
+
+#include <cstdio>
+#include <map>
+
+namespace jitk::tool {
+namespace {
+
+struct Options {
+  std::string op, target = "sm_90a", show = "key";
+  std::vector<std::string> attributes;
+  RuntimeOptions runtime;
+};
+
+} // namespace
+
+static int inspect(const Options &options) {
+  static const std::map<std::string, jitk_dump_t> kDumps = {{"commonir", JITK_DUMP_COMMON_IR},
+                                                            {"ttgir", JITK_DUMP_TTGIR},
+                                                            {"llvm", JITK_DUMP_LLVM_IR},
+                                                            {"ptx", JITK_DUMP_PTX},
+                                                            {"recipe", JITK_DUMP_RECIPE}};
+  api::Runtime runtime = options.runtime.create();
+  api::Description description = api::Description::parse(descriptionLine(options.op, options.attributes));
+  if (options.show == "key") {
+    std::printf("%s\n", runtime.key(description, options.target).c_str());
+    return kOk;
+  }
+  api::Artifact artifact = api::Artifact::compile(runtime, description, options.target);
+  std::string_view text = artifact.dump(kDumps.at(options.show));
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  return kOk;
+}
+
+void addInspectVerb(CLI::App &app, Action &action) {
+  auto *verb = app.add_subcommand("inspect", "show a kernel's key or its intermediate code");
+  auto options = std::make_shared<Options>();
+  verb->add_option("op", options->op, "an op of jitk ops")->required();
+  verb->add_option("attributes", options->attributes, "name=value ...");
+  verb->add_option("--target", options->target, "sm_90a, emulator:sm_90a, ...")->capture_default_str();
+  verb->add_option("--show", options->show, "what to print")
+      ->check(CLI::IsMember({"key", "commonir", "ttgir", "llvm", "ptx", "recipe"}))
+      ->capture_default_str();
+  options->runtime.addTo(*verb);
+  verb->callback([=, &action] { action = [=] { return inspect(*options); }; });
+}
+
+} // namespace jitk::tool

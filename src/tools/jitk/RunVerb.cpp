@@ -1,0 +1,141 @@
+// jitk run: one kernel on random data, checked against the float64 reference.
+
+#include "src/tools/checked/CheckedRun.h"
+#include "src/tools/jitk/RuntimeOptions.h"
+#include "src/tools/jitk/Table.h"
+#include "src/tools/jitk/Verbs.h"
+
+#include <cstdio>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <random>
+
+namespace jitk::tool {
+namespace {
+
+struct Options {
+  std::string op;
+  std::vector<std::string> attributes, sizes;
+  uint64_t seed = 0;
+  bool check = false, json = false;
+  std::string dump;
+  RuntimeOptions runtime;
+  DeviceOptions device;
+};
+
+} // namespace
+
+static DynamicSizes parseSizes(const std::vector<std::string> &words) {
+  DynamicSizes sizes;
+  for (const std::string &word : words) {
+    size_t equals = word.find('=');
+    char *end = nullptr;
+    long long value = equals == std::string::npos ? 0 : std::strtoll(word.c_str() + equals + 1, &end, 10);
+    if (!end || *end != '\0' || end == word.c_str() + equals + 1) {
+      throw std::invalid_argument("a size is written name=number: got '" + word + "'");
+    }
+    sizes[word.substr(0, equals)] = value;
+  }
+  return sizes;
+}
+
+static void writeDumps(const Options &options, const api::Runtime &runtime, const std::string &line,
+                       const std::string &target) {
+  std::filesystem::create_directories(options.dump);
+  api::Artifact artifact = api::Artifact::compile(runtime, api::Description::parse(line), target);
+  const std::pair<jitk_dump_t, const char *> files[] = {{JITK_DUMP_COMMON_IR, "commonir.mlir"},
+                                                        {JITK_DUMP_TTGIR, "ttgir.mlir"},
+                                                        {JITK_DUMP_LLVM_IR, "llvm.ll"},
+                                                        {JITK_DUMP_PTX, "kernel.ptx"},
+                                                        {JITK_DUMP_RECIPE, "recipe.json"}};
+  for (const auto &[kind, name] : files) {
+    if (std::string_view text = artifact.dump(kind); !text.empty()) {
+      writeFile((std::filesystem::path(options.dump) / name).string(), text);
+    }
+  }
+}
+
+static void print(const Options &options, const checked::Outcome &outcome, const api::Device &device) {
+  std::printf("%s\non %s (%s), seed %llu: %u registers, %u bytes of spills, %s of shared memory\n",
+              outcome.info.description, device.name().c_str(), outcome.info.target,
+              static_cast<unsigned long long>(options.seed), outcome.info.registers, outcome.info.spill_bytes,
+              byteCount(outcome.info.shared_bytes).c_str());
+  Table table({"output", ">elements", ">wrong", ">max error", ">RMS error / RMS", ">error / bound"});
+  for (const reference::ErrorFigures &figures : outcome.figures) {
+    table.add({figures.tensor, std::to_string(figures.checked), std::to_string(figures.failed),
+               number(figures.maxAbsolute), number(figures.rmsRatio), number(figures.maxOfBound)});
+  }
+  if (!table.empty()) {
+    std::printf("%s", table.render().c_str());
+  }
+  for (const reference::ErrorFigures &figures : outcome.figures) {
+    if (!figures.firstFailure.empty()) {
+      std::printf("first wrong element: %s\n", figures.firstFailure.c_str());
+    }
+  }
+  for (const std::string &damage : outcome.damage) {
+    std::printf("%s\n", damage.c_str());
+  }
+  if (options.check) {
+    std::printf("%s%s\n", outcome.passed() ? "ok" : "WRONG", outcome.sampled ? " (a sample of rows was compared)" : "");
+  }
+}
+
+static void printJson(const Options &options, const checked::Outcome &outcome) {
+  nlohmann::ordered_json json = {{"description", outcome.info.description},
+                                 {"target", outcome.info.target},
+                                 {"seed", options.seed},
+                                 {"passed", outcome.passed()},
+                                 {"checked", options.check},
+                                 {"sampled", outcome.sampled},
+                                 {"damage", outcome.damage},
+                                 {"outputs", nlohmann::ordered_json::array()}};
+  for (const reference::ErrorFigures &figures : outcome.figures) {
+    json["outputs"].push_back({{"tensor", figures.tensor},
+                               {"elements", figures.checked},
+                               {"wrong", figures.failed},
+                               {"max_error", figures.maxAbsolute},
+                               {"rms_ratio", figures.rmsRatio},
+                               {"error_over_bound", figures.maxOfBound},
+                               {"first_failure", figures.firstFailure}});
+  }
+  std::printf("%s\n", json.dump(2).c_str());
+}
+
+static int run(Options options) {
+  if (options.seed == 0) {
+    options.seed = std::random_device()();
+  }
+  std::string line = descriptionLine(options.op, options.attributes);
+  api::Runtime runtime = options.runtime.create();
+  api::Device device = options.device.open(runtime);
+  if (!options.dump.empty()) {
+    writeDumps(options, runtime, line, device.target());
+  }
+  checked::Outcome outcome =
+      checked::run(runtime, device, {line, parseSizes(options.sizes), options.seed}, options.check);
+  if (options.json) {
+    printJson(options, outcome);
+  } else {
+    print(options, outcome, device);
+  }
+  return outcome.passed() ? kOk : kWrongResult;
+}
+
+void addRunVerb(CLI::App &app, Action &action) {
+  auto *verb = app.add_subcommand("run", "run one kernel on random data");
+  auto options = std::make_shared<Options>();
+  verb->add_option("op", options->op, "an op of jitk ops")->required();
+  verb->add_option("attributes", options->attributes, "name=value ...");
+  verb->add_option("--size", options->sizes, "name=number: the size of a dynamic dimension (repeatable)");
+  verb->add_flag("--check", options->check, "compare with the float64 reference; exit 1 if it differs");
+  verb->add_option("--seed", options->seed, "of the random data; 0 draws one")->capture_default_str();
+  verb->add_option("--dump", options->dump, "folder for CommonIR, TTGIR, LLVM IR, PTX and the launch recipe")
+      ->type_name("DIR");
+  verb->add_flag("--json", options->json, "figures as JSON");
+  options->device.addTo(*verb);
+  options->runtime.addTo(*verb);
+  verb->callback([=, &action] { action = [=] { return run(*options); }; });
+}
+
+} // namespace jitk::tool
