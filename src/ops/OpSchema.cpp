@@ -1,6 +1,7 @@
 #include "src/ops/OpSchema.h"
 
 #include "src/ops/Families.h"
+#include "src/ops/Spelling.h"
 
 #include <algorithm>
 #include <charconv>
@@ -10,14 +11,6 @@ namespace jitk {
 
 using Kind = AttributeSchema::Kind;
 using Attributes = std::map<std::string, AttributeValue, std::less<>>;
-
-template <typename Range> static std::string joined(const Range &names) {
-  std::string text;
-  for (const auto &name : names) {
-    text += (text.empty() ? "" : ", ") + std::string(name);
-  }
-  return text;
-}
 
 static Status wrongValue(const AttributeSchema &schema, const std::string &wanted, std::string_view found) {
   return invalidArgument("attribute " + std::string(schema.name) + " must be " + wanted + ": got '" +
@@ -63,7 +56,7 @@ static Result<AttributeValue> parseValue(const AttributeSchema &schema, std::str
     return AttributeValue(text == "true");
   case Kind::Word:
     if (std::find(schema.words.begin(), schema.words.end(), text) == schema.words.end()) {
-      return wrongValue(schema, "one of " + joined(schema.words), text);
+      return wrongValue(schema, "one of " + allowedWords(text, schema.words), text);
     }
     return AttributeValue(std::string(text));
   }
@@ -80,8 +73,8 @@ static Status checkNames(const OpSchema &op, std::span<const OpSchema::Given> gi
       for (const AttributeSchema &schema : op.attributes) {
         names.push_back(schema.name);
       }
-      return invalidArgument("attribute of " + std::string(op.name) + " must be one of " + joined(names) + ": got '" +
-                             std::string(given[i].first) + "'");
+      return invalidArgument("attribute of " + std::string(op.name) + " must be one of " +
+                             allowedWords(given[i].first, names) + ": got '" + std::string(given[i].first) + "'");
     }
     if (std::any_of(given.begin(), given.begin() + static_cast<ptrdiff_t>(i), sameName)) {
       return invalidArgument("attribute must be given once: got '" + std::string(given[i].first) + "' twice");
@@ -141,7 +134,7 @@ Result<const OpSchema *> findOp(std::string_view name) {
     }
     names.push_back(op.name);
   }
-  return invalidArgument("op must be one of " + joined(names) + ": got '" + std::string(name) + "'");
+  return invalidArgument("op must be one of " + allowedWords(name, names) + ": got '" + std::string(name) + "'");
 }
 
 Result<Description> describe(std::string_view op, std::span<const OpSchema::Given> given) {

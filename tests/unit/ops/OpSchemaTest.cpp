@@ -1,5 +1,7 @@
 #include "src/ops/OpSchema.h"
 
+#include "src/ops/Spelling.h"
+
 #include <doctest/doctest.h>
 #include <set>
 
@@ -42,6 +44,12 @@ TEST_CASE("what the schema refuses is named with what was found and what is allo
         "attribute heads must be a multiple of kv_heads 3: got '8'");
   CHECK(failure("flash_attention heads=8 seq_q=1 head_dim=64 causal=yes") ==
         "attribute causal must be true or false: got 'yes'");
+  CHECK(failure("matmull m=1") ==
+        "op must be one of flash_attention, fp8_block_matmul, matmul (did you mean matmul?): got 'matmull'");
+  CHECK(failure("matmul m=1 n=1 k=1 dtpye=bf16") ==
+        "attribute of matmul must be one of m, n, k, dtype, out_dtype, b_layout (did you mean dtype?): got 'dtpye'");
+  CHECK(failure("matmul m=1 n=1 k=1 dtype=b16") ==
+        "attribute dtype must be one of bf16, fp16 (did you mean bf16?): got 'b16'");
   CHECK(failure("") == "description must begin with the name of an op: got ''");
   CHECK(failure("matmul m") == "attribute must be written name=value: got 'm'");
 }
@@ -69,6 +77,17 @@ TEST_CASE("ops are in the order of their names, and each table is sound") {
       CHECK(flag);
     }
   }
+}
+
+TEST_CASE("the nearest word is the one with the fewest edits, if it is near") {
+  std::vector<std::string_view> words = {"heads", "kv_heads", "head_dim", "causal"};
+  CHECK(nearestWord("haeds", words) == "heads");
+  CHECK(nearestWord("kvheads", words) == "kv_heads");
+  CHECK(nearestWord("casual", words) == "causal");
+  CHECK(nearestWord("headdim", words) == "head_dim");
+  CHECK(nearestWord("m", words).empty());
+  CHECK(nearestWord("", words).empty());
+  CHECK(nearestWord("window", words).empty());
 }
 
 TEST_SUITE_END();
