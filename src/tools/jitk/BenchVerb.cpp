@@ -35,7 +35,7 @@ static int bench(const Options &options) {
   api::Runtime runtime = options.runtime.create();
   api::Device device = options.device.open(runtime);
   Description description = valueOf(parseDescription(line));
-  api::Kernel kernel = api::Kernel::get(runtime, device, api::Description::parse(line));
+  api::Kernel kernel = api::Kernel::obtain(runtime, device, api::Description::parse(line));
 
   std::vector<api::Buffer> buffers;
   std::vector<uint64_t> addresses;
