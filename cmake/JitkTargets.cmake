@@ -34,6 +34,10 @@ if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
 endif()
 
 set(jitk_warnings -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Wno-unused-parameter)
+if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+  # GCC 12 sees overlapping copies in std::string's operator+, where there are none.
+  list(APPEND jitk_warnings -Wno-restrict)
+endif()
 if(JITK_WERROR)
   list(APPEND jitk_warnings -Werror)
 endif()

@@ -44,6 +44,8 @@ TEST_CASE("a key is read back from its bytes, and from nothing else") {
   }
 }
 
-TEST_CASE("names stay the same from build to build, since stores outlive them") { CHECK(Key(kParts).name() == "95952160d2e595172feb61bbc34b4409-c8a7de57"); }
+TEST_CASE("names stay the same from build to build, since stores outlive them") {
+  CHECK(Key(kParts).name() == "95952160d2e595172feb61bbc34b4409-c8a7de57");
+}
 
 TEST_SUITE_END();

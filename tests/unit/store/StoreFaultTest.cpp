@@ -1,0 +1,255 @@
+// The disk store when the system fails it, and when its process dies: at every call, in every way.
+//
+// The functions of libc that the store calls are replaced in this program; a test says which call fails, counted from
+// the beginning of a scenario. Not tested: what a power loss leaves on the medium.
+
+#include "src/store/DiskStore.h"
+#include "tests/support/LogLines.h"
+#include "tests/support/SampleEntry.h"
+#include "tests/support/TemporaryFolder.h"
+
+#include <cerrno>
+#include <cstdarg>
+#include <dlfcn.h>
+#include <doctest/doctest.h>
+#include <fcntl.h>
+#include <fstream>
+#include <functional>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+using namespace jitk;
+using namespace jitk::test;
+
+namespace {
+
+enum class Fault { None, Fail, Short, Die };
+
+/// The one fault that is armed.
+struct {
+  Fault kind = Fault::None;
+  int countdown = 0; ///< calls until it strikes
+  int error = 0;
+  bool struck = false;
+
+  void arm(Fault what, int call, int errorNumber = 0) {
+    kind = what;
+    countdown = call;
+    error = errorNumber;
+    struck = false;
+  }
+
+  /// Whether this call is the one.
+  bool strikes() {
+    if (kind == Fault::None || --countdown != 0) {
+      return false;
+    }
+    struck = true;
+    if (kind == Fault::Die) {
+      ::_exit(77);
+    }
+    errno = error;
+    return true;
+  }
+} fault;
+
+template <typename Function> Function *real(const char *name) {
+  return reinterpret_cast<Function *>(::dlsym(RTLD_NEXT, name));
+}
+
+} // namespace
+
+// NOLINTBEGIN: the signatures are libc's.
+extern "C" {
+
+int openat(int folder, const char *path, int flags, ...) {
+  va_list arguments;
+  va_start(arguments, flags);
+  mode_t mode = (flags & O_CREAT) != 0 ? va_arg(arguments, mode_t) : 0;
+  va_end(arguments);
+  static auto *next = real<int(int, const char *, int, ...)>("openat");
+  return fault.strikes() ? -1 : next(folder, path, flags, mode);
+}
+
+ssize_t write(int file, const void *bytes, size_t count) {
+  static auto *next = real<ssize_t(int, const void *, size_t)>("write");
+  if (fault.strikes()) {
+    return fault.kind == Fault::Short ? next(file, bytes, 1) : -1;
+  }
+  return next(file, bytes, count);
+}
+
+ssize_t read(int file, void *bytes, size_t count) {
+  static auto *next = real<ssize_t(int, void *, size_t)>("read");
+  if (fault.strikes()) {
+    return fault.kind == Fault::Short ? next(file, bytes, 1) : -1;
+  }
+  return next(file, bytes, count);
+}
+
+int close(int file) {
+  static auto *next = real<int(int)>("close");
+  if (fault.strikes()) {
+    next(file); // Linux closes it all the same
+    errno = fault.error;
+    return -1;
+  }
+  return next(file);
+}
+
+int renameat(int fromFolder, const char *from, int toFolder, const char *to) {
+  static auto *next = real<int(int, const char *, int, const char *)>("renameat");
+  return fault.strikes() ? -1 : next(fromFolder, from, toFolder, to);
+}
+
+int unlinkat(int folder, const char *path, int flags) {
+  static auto *next = real<int(int, const char *, int)>("unlinkat");
+  return fault.strikes() ? -1 : next(folder, path, flags);
+}
+
+int mkdirat(int folder, const char *path, mode_t mode) {
+  static auto *next = real<int(int, const char *, mode_t)>("mkdirat");
+  return fault.strikes() ? -1 : next(folder, path, mode);
+}
+
+int futimens(int file, const struct timespec times[2]) {
+  static auto *next = real<int(int, const struct timespec *)>("futimens");
+  return fault.strikes() ? -1 : next(file, times);
+}
+
+int fstat(int file, struct stat *status) {
+  static auto *next = real<int(int, struct stat *)>("fstat");
+  return fault.strikes() ? -1 : next(file, status);
+}
+
+int fstatat(int folder, const char *path, struct stat *status, int flags) {
+  static auto *next = real<int(int, const char *, struct stat *, int)>("fstatat");
+  return fault.strikes() ? -1 : next(folder, path, status, flags);
+}
+
+int fcntl(int file, int command, ...) {
+  va_list arguments;
+  va_start(arguments, command);
+  void *argument = va_arg(arguments, void *);
+  va_end(arguments);
+  static auto *next = real<int(int, int, ...)>("fcntl");
+  return fault.strikes() ? -1 : next(file, command, argument);
+}
+
+} // extern "C"
+// NOLINTEND
+
+TEST_SUITE_BEGIN("store/Faults");
+
+namespace {
+
+const Key kOld = sampleKey("old"), kNew = sampleKey("new"), kBad = sampleKey("bad");
+
+std::string fileOf(const std::string &folder, const Key &key) { return folder + "/" + key.name() + ".jitk"; }
+
+/// A store with one good and one damaged entry, in which only two entries have room.
+void fill(const std::string &folder) {
+  Log log;
+  std::unique_ptr<DiskStore> store = *DiskStore::open(folder, 1 << 20, log);
+  store->publish(sampleEntry(kOld));
+  std::ofstream(fileOf(folder, kBad)) << "damaged";
+}
+
+/// What a process does: looks, finds damage, waits for a lock, publishes, evicts.
+void use(const std::string &folder, Log &log) {
+  Result<std::unique_ptr<DiskStore>> store = DiskStore::open(folder, 2 * sampleEntry(kOld).serialize().size(), log);
+  if (!store.ok()) {
+    return;
+  }
+  (void)(*store)->find(kOld);
+  (void)(*store)->find(kBad);
+  KeyLock lock = (*store)->lock(kNew, std::chrono::seconds(5));
+  (*store)->publish(sampleEntry(kNew));
+  (*store)->publish(sampleEntry(kBad));
+  (void)(*store)->list(true);
+  (*store)->collect(1000);
+}
+
+/// Afterwards the store holds nothing wrong, and works.
+void checkSound(const std::string &folder) {
+  LogLines lines;
+  Log log(lines.sink(), LogFilter{LogLevel::Warning, {}});
+  std::unique_ptr<DiskStore> store = *DiskStore::open(folder, 1 << 20, log);
+  for (const Key &key : {kOld, kNew, kBad}) {
+    std::shared_ptr<const Entry> found = store->find(key);
+    bool right = !found || found->serialize() == sampleEntry(key).serialize();
+    CHECK(right);
+    REQUIRE(store->lock(key, std::chrono::milliseconds(0)).outcome() != KeyLock::Outcome::TimedOut);
+    store->publish(sampleEntry(key));
+    found = store->find(key);
+    REQUIRE(found);
+    CHECK(found->serialize() == sampleEntry(key).serialize());
+  }
+  // The damaged entry may still have been there; a good one never is reported.
+  CHECK(lines.lines().size() <= 1);
+}
+
+/// Runs the scenario in folders of their own with the fault at the first, second, ... call, until none is left.
+int atEveryCall(Fault kind, int error) {
+  int call = 1;
+  while (true) {
+    CAPTURE(call);
+    CAPTURE(error);
+    TemporaryFolder folder;
+    fill(folder.path("store"));
+    LogLines lines;
+    Log log(lines.sink(), LogFilter{LogLevel::Warning, {}});
+    fault.arm(kind, call, error);
+    use(folder.path("store"), log);
+    bool struck = fault.struck;
+    fault.arm(Fault::None, 0);
+    if (!struck) {
+      return call - 1;
+    }
+    // One for the damaged entry, one for what could not be written.
+    CHECK(lines.lines().size() <= 2);
+    checkSound(folder.path("store"));
+    ++call;
+  }
+}
+
+} // namespace
+
+TEST_CASE("a call that fails never costs more than a miss") {
+  for (int error : {EBUSY, ESTALE, ENOENT, EIO, ENOSPC, EDQUOT, EACCES, EROFS, ENOLCK, EMFILE, EINTR}) {
+    CAPTURE(error);
+    CHECK(atEveryCall(Fault::Fail, error) > 40);
+  }
+}
+
+TEST_CASE("a read or write that does a part is continued") { CHECK(atEveryCall(Fault::Short, EIO) > 40); }
+
+TEST_CASE("a process that dies at any call leaves a sound store") {
+  int call = 1;
+  while (true) {
+    CAPTURE(call);
+    TemporaryFolder folder;
+    fill(folder.path("store"));
+    pid_t child = ::fork();
+    if (child == 0) {
+      Log log;
+      fault.arm(Fault::Die, call);
+      use(folder.path("store"), log);
+      fault.arm(Fault::None, 0);
+      ::_exit(0);
+    }
+    int status = 0;
+    REQUIRE(::waitpid(child, &status, 0) == child);
+    REQUIRE(WIFEXITED(status));
+    if (WEXITSTATUS(status) == 0) {
+      break;
+    }
+    REQUIRE(WEXITSTATUS(status) == 77);
+    checkSound(folder.path("store"));
+    ++call;
+  }
+  CHECK(call > 40);
+}
+
+TEST_SUITE_END();
