@@ -10,8 +10,14 @@ namespace jitk::test {
 
 class TemporaryFolder {
 public:
-  TemporaryFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "jitk-test-XXXXXX").string();
+  TemporaryFolder() : TemporaryFolder(std::filesystem::temp_directory_path()) {}
+  /// In memory where the machine has such a place: for tests that make thousands of files.
+  static TemporaryFolder inMemory() {
+    return TemporaryFolder(std::filesystem::exists("/dev/shm") ? std::filesystem::path("/dev/shm")
+                                                               : std::filesystem::temp_directory_path());
+  }
+  explicit TemporaryFolder(const std::filesystem::path &parent) {
+    std::string name = (parent / "jitk-test-XXXXXX").string();
     path_ = ::mkdtemp(name.data());
   }
   TemporaryFolder(const TemporaryFolder &) = delete;

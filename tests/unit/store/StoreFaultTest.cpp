@@ -196,7 +196,7 @@ int atEveryCall(Fault kind, int error) {
   while (true) {
     CAPTURE(call);
     CAPTURE(error);
-    TemporaryFolder folder;
+    TemporaryFolder folder = TemporaryFolder::inMemory();
     fill(folder.path("store"));
     LogLines lines;
     Log log(lines.sink(), LogFilter{LogLevel::Warning, {}});
@@ -229,7 +229,7 @@ TEST_CASE("a process that dies at any call leaves a sound store") {
   int call = 1;
   while (true) {
     CAPTURE(call);
-    TemporaryFolder folder;
+    TemporaryFolder folder = TemporaryFolder::inMemory();
     fill(folder.path("store"));
     pid_t child = ::fork();
     if (child == 0) {
