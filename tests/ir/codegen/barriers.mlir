@@ -18,6 +18,7 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
   // CHECK: ptx.inst "cp.async.mbarrier.arrive.noinc"
   // CHECK: ptx.inst "cp.async.mbarrier.arrive"(
   // CHECK: ptx.inst "mbarrier.inval"
+  // CHECK-NEXT: ptx.inst "fence.proxy.async.shared::cta"
   tt.func @barriers(%b: !ttg.memdesc<1xi64, #bar, #smem, mutable>, %phase: i32, %p: i1) {
     ttng.init_barrier %b, 1 : !ttg.memdesc<1xi64, #bar, #smem, mutable>
     ttng.init_barrier %b, 2 : !ttg.memdesc<1xi64, #bar, #smem, mutable>

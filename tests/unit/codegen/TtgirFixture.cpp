@@ -53,6 +53,15 @@ CompiledKernel compileKernel(const std::string &ttgir) {
 
 LaunchReport launch(Machine &machine, const CompiledKernel &kernel, std::vector<uint64_t> arguments,
                     std::array<uint32_t, 3> grid) {
+  std::vector<void *> pointers;
+  for (uint64_t &argument : arguments) {
+    pointers.push_back(&argument);
+  }
+  return launchWithPointers(machine, kernel, std::move(pointers), grid);
+}
+
+LaunchReport launchWithPointers(Machine &machine, const CompiledKernel &kernel, std::vector<void *> arguments,
+                                std::array<uint32_t, 3> grid) {
   Result<std::unique_ptr<emulator::HostModule>> module = emulator::loadHostObject(kernel.code);
   INFO((module.ok() ? std::string() : module.status().toString()));
   REQUIRE(module.ok());
@@ -60,18 +69,15 @@ LaunchReport launch(Machine &machine, const CompiledKernel &kernel, std::vector<
   REQUIRE(record.ok());
 
   const size_t ctas = size_t(grid[0]) * grid[1] * grid[2];
-  arguments.push_back(kernel.scratchBytes ? machine.allocate(kernel.scratchBytes * ctas) : 0);
-  arguments.push_back(0);
+  uint64_t globalScratch = kernel.scratchBytes ? machine.allocate(kernel.scratchBytes * ctas) : 0, profileScratch = 0;
+  arguments.push_back(&globalScratch);
+  arguments.push_back(&profileScratch);
   REQUIRE((*record)->numParameters == arguments.size());
-  std::vector<void *> pointers;
-  for (uint64_t &argument : arguments) {
-    pointers.push_back(&argument);
-  }
   LaunchParameters parameters;
   parameters.grid = grid;
   parameters.threads = kernel.threads;
   parameters.sharedBytes = kernel.sharedBytes;
-  parameters.arguments = pointers.data();
+  parameters.arguments = arguments.data();
   Result<LaunchReport> report = machine.device.run(**record, parameters);
   INFO((report.ok() ? std::string() : report.status().toString()));
   REQUIRE(report.ok());

@@ -29,6 +29,10 @@ CompiledKernel compileKernel(const std::string &ttgir);
 LaunchReport launch(Machine &machine, const CompiledKernel &kernel, std::vector<uint64_t> arguments,
                     std::array<uint32_t, 3> grid = {1, 1, 1});
 
+/// The same with the addresses of the arguments, for those that are no 8-byte values.
+LaunchReport launchWithPointers(Machine &machine, const CompiledKernel &kernel, std::vector<void *> arguments,
+                                std::array<uint32_t, 3> grid = {1, 1, 1});
+
 /// A module of the given target and number of warps.
 std::string moduleOf(const std::string &aliases, const std::string &functions, int numWarps = 4, int capability = 90);
 

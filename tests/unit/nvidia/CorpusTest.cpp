@@ -2,11 +2,9 @@
 
 #include "backends/nvidia/codegen/Assembler.h"
 #include "backends/nvidia/codegen/EmitPtx.h"
-#include "backends/nvidia/codegen/Passes.h"
+#include "src/compiler/Pipelines.h"
 #include "src/ir/Register.h"
-#include "src/passes/Passes.h"
 
-#include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
@@ -35,6 +33,22 @@ const Case cases[] = {
     {"mm_ptr.sm90.ttgir", sm(90, true), {"cp.async.cg.shared.global", "wgmma.mma_async"}},
     {"mm_desc.sm90.ttgir", sm(90, true), {"cp.async.bulk.tensor.2d", "mbarrier.try_wait", "wgmma.mma_async"}},
     {"fa.sm90.ttgir", sm(90, true), {"wgmma.mma_async", "ex2.approx"}},
+    {"fa_causal.sm120.ttgir", sm(120, true), {"mma.sync.aligned.m16n8k16", "cp.async.bulk.tensor.2d"}, 256},
+    {"fa_causal_ws.sm90.ttgir", sm(90, true), {"wgmma.mma_async"}},
+    {"misc.sm90.ttgir", sm(90, true), {"atom.", "shfl.sync"}},
+    {"misc.sm120.ttgir", sm(120, true), {"atom.", "shfl.sync"}},
+    {"mm_pers.sm90.ttgir", sm(90, true), {"tensormap.replace", "wgmma.mma_async"}},
+    {"mm_pers.sm120.ttgir", sm(120, true), {"tensormap.replace", "mma.sync"}},
+    {"mm_pers_ws_nw4.sm90.ttgir", sm(90, true), {"setmaxnreg", "wgmma.mma_async"}},
+    {"mm_ptr_cta2.sm90.ttgir", sm(90, true), {"wgmma.mma_async"}},
+    {"mm_ptr_fp8.sm90.ttgir", sm(90, true), {"wgmma.mma_async.sync.aligned.m64n64k32.f32.e4m3.e4m3"}},
+    {"mm_ptr_tf32.sm80.ttgir", sm(80), {"mma.sync.aligned.m16n8k8"}},
+    {"mm_ptr_tf32.sm120.ttgir", sm(120, true), {"mma.sync.aligned.m16n8k8"}},
+    {"scaled_mxfp8.sm90.ttgir", sm(90, true), {"wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16"}, 512},
+    {"topk.sm80.ttgir", sm(80), {"shfl.sync"}},
+    {"topk.sm100.ttgir", sm(100, true), {"shfl.sync"}},
+    {"transp.sm90.ttgir", sm(90, true), {"st.global"}},
+    {"transp.sm120.ttgir", sm(120, true), {"st.global"}},
     {"fa_causal.sm80.ttgir", sm(80), {"mma.sync.aligned.m16n8k16", "ldmatrix", "ex2.approx"}, 1024},
 };
 
@@ -56,10 +70,7 @@ Lowered lower(const Case &one) {
   OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(path, &context);
   REQUIRE_MESSAGE(module, path << ": " << lowered.diagnostics);
   PassManager passes(&context);
-  passes.addPass(jitk::passes::createAllocateSharedMemory());
-  passes.addPass(jitk::passes::createInsertBarriers());
-  passes.addPass(createSCFToControlFlowPass());
-  passes.addPass(nvidia::createConvertTtgirToLlvm());
+  compiler::buildLoweringPipeline(passes);
   if (failed(passes.run(*module))) {
     lowered.ptx = unsupported(lowered.diagnostics);
     return lowered;
@@ -94,7 +105,8 @@ TEST_SUITE("nvidia/Corpus") {
         FAIL_CHECK(cubin.status().toString() << cubin.status().toolOutput());
         continue;
       }
-      MESSAGE(std::string(one.file) << ": " << cubin->registers << " registers, " << cubin->spillBytes << " bytes spilled");
+      MESSAGE(std::string(one.file) << ": " << cubin->registers << " registers, " << cubin->spillBytes
+                                    << " bytes spilled");
       CHECK(cubin->spillBytes <= one.mostSpilled);
     }
   }

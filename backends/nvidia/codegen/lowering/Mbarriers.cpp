@@ -12,10 +12,10 @@ namespace jitk::nvidia {
 
 static Value firstThread(FunctionLowering &f) { return f.builder().equal(f.thread(), 0); }
 
-/// Whether another barrier is initialized before anything else happens.
-static bool isFollowedByInit(Operation *op) {
+/// Whether another operation of the same kind follows before anything else happens.
+template <typename OpT> static bool isRepeated(OpT op) {
   for (Operation *next = op->getNextNode(); next; next = next->getNextNode()) {
-    if (isa<ttng::InitBarrierOp>(next)) {
+    if (isa<OpT>(next)) {
       return true;
     }
     if (!isPure(next)) {
@@ -29,7 +29,7 @@ static LogicalResult lowerInit(ttng::InitBarrierOp op, FunctionLowering &f) {
   LoweringBuilder &b = f.builder();
   b.inst("mbarrier.init", {firstThread(f), viewAddress(f, op.getAlloc()), b.i32(op.getCount())});
   // Asynchronous copies, and other CTAs, must see the barrier: one fence after the last of several.
-  if (!isFollowedByInit(op)) {
+  if (!isRepeated(op)) {
     b.inst("fence.mbarrier_init", {});
   }
   return success();
@@ -37,6 +37,10 @@ static LogicalResult lowerInit(ttng::InitBarrierOp op, FunctionLowering &f) {
 
 static LogicalResult lowerInval(ttng::InvalBarrierOp op, FunctionLowering &f) {
   f.builder().inst("mbarrier.inval", {firstThread(f), viewAddress(f, op.getAlloc())});
+  // The bytes may be the target of an asynchronous copy next.
+  if (!isRepeated(op)) {
+    f.builder().inst("fence.proxy.async.shared::cta", {});
+  }
   return success();
 }
 
