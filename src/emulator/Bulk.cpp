@@ -221,6 +221,7 @@ std::optional<BulkCopy> describeTensorCopy(Thread &thread, BulkCopy::Kind kind, 
 
 /// Puts a load in flight towards an mbarrier.
 void startLoad(Thread &thread, BulkCopy copy, const SharedPlace &barrier) {
+  overwriteMbarriers(thread, {copy.cta, copy.shared}, copy.bytes);
   Mbarrier *mbarrier = findMbarrier(thread, barrier);
   if (!mbarrier) {
     return;

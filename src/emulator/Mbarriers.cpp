@@ -9,7 +9,6 @@ namespace jitk::emulator {
 
 namespace {
 
-constexpr uint32_t mbarrierBytes = 8;
 constexpr uint32_t maxCount = (1u << 20) - 1;
 constexpr int64_t maxTransactionBytes = (int64_t(1) << 20) - 1;
 
@@ -28,6 +27,17 @@ void completePhase(Cta &cta, Mbarrier &mbarrier) {
   }
 }
 
+/// Whether somebody counts on the mbarrier: it is waited for, written to, or between two phases.
+bool inUse(const Mbarrier &mbarrier) {
+  return !mbarrier.waiters.empty() || !mbarrier.copies.empty() || !mbarrier.copyArrivals.empty() ||
+         mbarrier.pending != mbarrier.count || mbarrier.transactionBytes != 0;
+}
+
+void remove(Cta &cta, uint32_t address) {
+  cta.mbarriers.erase(address);
+  cta.shared.setMbarrier(address, false);
+}
+
 SharedPlace locateMbarrier(Thread &thread) {
   return locateShared(thread, thread.call.operand32(0), mbarrierBytes, mbarrierBytes);
 }
@@ -41,6 +51,21 @@ Mbarrier *findMbarrier(Thread &thread, const SharedPlace &place) {
     return nullptr;
   }
   return &found->second;
+}
+
+void overwriteMbarriers(Thread &thread, const SharedPlace &place, uint32_t bytes) {
+  SharedMemory &shared = place.cta->shared;
+  while (std::optional<uint32_t> address = shared.findMbarrier(place.address, bytes)) {
+    Mbarrier &mbarrier = place.cta->mbarriers.at(*address);
+    if (inUse(mbarrier)) {
+      thread.report(FindingKind::Mbarrier, *address, "writes over an mbarrier that is in use");
+    }
+    // Who waits there waits for ever, and is reported so.
+    if (!mbarrier.waiters.empty() || !mbarrier.copies.empty()) {
+      return;
+    }
+    remove(*place.cta, *address);
+  }
 }
 
 void arrive(Thread &thread, const SharedPlace &place, Mbarrier &mbarrier, uint32_t count) {
@@ -76,14 +101,12 @@ void executeMbarrierInit(Thread &thread) {
     return;
   }
   Cta &cta = *place.cta;
-  if (cta.mbarriers.contains(place.address)) {
-    thread.report(FindingKind::Mbarrier, place.address, "initialises an mbarrier that is in use");
-    return;
-  }
+  overwriteMbarriers(thread, place, mbarrierBytes);
   const ThreadAccessor self(thread);
   if (auto conflict = cta.shared.write(self.accessor, Proxy::Generic, place.address, mbarrierBytes)) {
     reportConflict(thread, thread.origin(), *conflict, /*write=*/true);
   }
+  cta.shared.setMbarrier(place.address, true);
   Mbarrier &mbarrier = cta.mbarriers[place.address];
   mbarrier.count = mbarrier.pending = count;
   mbarrier.actor = ActorIndex(cta.firstMbarrierActor + cta.nextMbarrierActor++ % numMbarrierActors);
@@ -96,12 +119,16 @@ void executeMbarrierInval(Thread &thread) {
   if (!mbarrier) {
     return;
   }
-  if (!mbarrier->waiters.empty() || !mbarrier->copies.empty()) {
-    thread.report(FindingKind::Mbarrier, place.address, "invalidates an mbarrier that is waited for or written to");
+  if (inUse(*mbarrier)) {
+    thread.report(FindingKind::Mbarrier, place.address, "invalidates an mbarrier that is in use");
     return;
   }
-  place.cta->mbarriers.erase(place.address);
-  place.cta->shared.markUninitialised(place.address, mbarrierBytes);
+  const ThreadAccessor self(thread);
+  if (auto conflict = place.cta->shared.write(self.accessor, Proxy::Generic, place.address, mbarrierBytes)) {
+    reportConflict(thread, thread.origin(), *conflict, /*write=*/true);
+  }
+  place.cta->shared.forget(place.address, mbarrierBytes);
+  remove(*place.cta, place.address);
 }
 
 void executeMbarrierArrive(Thread &thread) {

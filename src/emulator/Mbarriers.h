@@ -16,4 +16,8 @@ void arrive(Thread &thread, const SharedPlace &place, Mbarrier &mbarrier, uint32
 /// Takes bytes off the phase's transaction count. Completes the phase when nothing is missing.
 void completeTransaction(Thread &thread, const SharedPlace &place, Mbarrier &mbarrier, uint32_t bytes);
 
+/// The range is about to be written by something else: the mbarriers in it are no more. Their later use is found as one
+/// of none; that somebody waits for one, or that a copy completes there, is a finding now.
+void overwriteMbarriers(Thread &thread, const SharedPlace &place, uint32_t bytes);
+
 } // namespace jitk::emulator

@@ -1,6 +1,7 @@
 #include "src/emulator/Memory.h"
 
 #include "src/emulator/AccumulatorTag.h"
+#include "src/emulator/Mbarriers.h"
 
 #include "llvm/Support/FormatVariadic.h"
 
@@ -76,6 +77,7 @@ SharedPlace readShared(Thread &thread, uint32_t address, uint32_t bytes, uint32_
 SharedPlace writeShared(Thread &thread, uint32_t address, uint32_t bytes, uint32_t alignment) {
   SharedPlace place = locateShared(thread, address, bytes, alignment);
   if (place) {
+    overwriteMbarriers(thread, place, bytes);
     const ThreadAccessor self(thread);
     if (auto conflict = place.cta->shared.write(self.accessor, Proxy::Generic, place.address, bytes)) {
       reportConflict(thread, thread.origin(), *conflict, /*write=*/true);

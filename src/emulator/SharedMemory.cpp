@@ -26,6 +26,7 @@ void SharedMemory::reset(uint32_t bytes, bool trackAccesses, const AsyncReaders 
   asyncReaders_ = asyncReaders;
   std::memset(bytes_.get(), 0xff, end_);
   std::memset(states_.get(), Uninitialised, end_);
+  mbarriers_.reset();
   if (trackAccesses_) {
     Word empty = {0, {0, 0}, noActor, {noActor, noActor}, 0, 0, Proxy::Generic};
     std::fill_n(words_.get() + sharedBase / 4, (bytes + 3) / 4, empty);
@@ -161,8 +162,20 @@ void SharedMemory::markWritten(uint32_t address, uint32_t bytes, Proxy proxy, Ac
   }
 }
 
-void SharedMemory::markUninitialised(uint32_t address, uint32_t bytes) {
+void SharedMemory::forget(uint32_t address, uint32_t bytes) {
   std::memset(states_.get() + address, Uninitialised, bytes);
+  for (uint32_t index = address / 4; trackAccesses_ && index * 4 < address + bytes; ++index) {
+    words_[index].writeProxy = Proxy::Async;
+  }
+}
+
+std::optional<uint32_t> SharedMemory::findMbarrier(uint32_t address, uint32_t bytes) const {
+  for (uint32_t slot = address / mbarrierBytes; slot * mbarrierBytes < address + bytes; ++slot) {
+    if (mbarriers_[slot]) {
+      return slot * mbarrierBytes;
+    }
+  }
+  return std::nullopt;
 }
 
 } // namespace jitk::emulator

@@ -10,6 +10,7 @@
 #include "src/emulator/Clock.h"
 
 #include <array>
+#include <bitset>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -22,6 +23,8 @@ namespace jitk::emulator {
 inline constexpr uint32_t sharedBlockBytes = 1u << 18;
 /// Where dynamic shared memory begins: the first kilobyte is the system's.
 inline constexpr uint32_t sharedBase = 1024;
+
+inline constexpr uint32_t mbarrierBytes = 8;
 
 enum class Proxy : uint8_t { Generic, Async };
 
@@ -73,8 +76,13 @@ public:
   void markPending(uint32_t address, uint32_t bytes);
   /// They are written now, by `actor` in `epoch`.
   void markWritten(uint32_t address, uint32_t bytes, Proxy proxy, ActorIndex actor, uint32_t epoch);
-  /// The bytes hold nothing any more.
-  void markUninitialised(uint32_t address, uint32_t bytes);
+  /// The bytes hold nothing any more, and what was written there needs no proxy fence.
+  void forget(uint32_t address, uint32_t bytes);
+
+  /// Notes that an mbarrier lies at an address, or none any more.
+  void setMbarrier(uint32_t address, bool present) { mbarriers_[address / mbarrierBytes] = present; }
+  /// The first mbarrier in a range.
+  std::optional<uint32_t> findMbarrier(uint32_t address, uint32_t bytes) const;
 
 private:
   enum State : uint8_t { Uninitialised = 0, Valid = 1, Pending = 2 };
@@ -97,6 +105,7 @@ private:
   std::unique_ptr<uint8_t[]> bytes_;
   std::unique_ptr<uint8_t[]> states_;
   std::unique_ptr<Word[]> words_;
+  std::bitset<sharedBlockBytes / mbarrierBytes> mbarriers_;
   uint32_t end_ = sharedBase;
   bool trackAccesses_ = true;
   AsyncReaders asyncReaders_;

@@ -371,8 +371,31 @@ TEST_SUITE("emulator/Bulk") {
       ptx.inst "mbarrier.arrive"(%first, %bar, %c3) : (i1, i32, i32) -> ())");
     CHECK(foundOnly(machine.run(twice, 1, {}, shared(4096)), FindingKind::Mbarrier));
     const std::string again = kernel("", initBarrier(2) + R"(
+      ptx.inst "mbarrier.arrive"(%first, %bar, %c1) : (i1, i32, i32) -> ()
       ptx.inst "mbarrier.init"(%first, %bar, %count) : (i1, i32, i32) -> ())");
     CHECK(foundOnly(machine.run(again, 1, {}, shared(4096)), FindingKind::Mbarrier));
+  }
+
+  TEST_CASE("data written over an mbarrier ends it") {
+    const std::string text = kernel("", initBarrier(1) + R"(
+      ptx.inst "st.shared.b32"(%first, %bar, %c0) : (i1, i32, i32) -> ()
+      ptx.inst "mbarrier.arrive"(%first, %bar, %c1) : (i1, i32, i32) -> ())");
+    Machine machine;
+    const LaunchReport report = machine.run(text, 1, {}, shared(4096));
+    REQUIRE(foundOnly(report, FindingKind::Mbarrier));
+    CHECK(report.findings[0].form == "mbarrier.arrive");
+    // An invalidated one leaves memory for a bulk copy to write.
+    const std::string reused = kernel("%in: !llvm.ptr<1>", initBarrier(1) + R"(
+      %other = llvm.add %bar, %c16 : i32
+      ptx.inst "mbarrier.init"(%first, %other, %c1) : (i1, i32, i32) -> ()
+      ptx.inst "bar.sync"() {imms = array<i64: 0>} : () -> ()
+      ptx.inst "mbarrier.inval"(%first, %other) : (i1, i32) -> ()
+      ptx.inst "bar.sync"() {imms = array<i64: 0>} : () -> ()
+      ptx.inst "mbarrier.arrive.expect_tx"(%first, %bar, %c16) : (i1, i32, i32) -> ()
+      ptx.inst "cp.async.bulk.shared.global"(%first, %other, %in, %c16, %bar) : (i1, i32, !llvm.ptr<1>, i32, i32) -> ()
+)" + waitPhase0);
+    const LaunchReport clean = machine.run(reused, 32, {machine.upload<int32_t>({1, 2, 3, 4})}, shared(4096));
+    CHECK_MESSAGE(clean.clean(), clean.toString());
   }
 
   TEST_CASE("cp.async arrives on an mbarrier when its bytes are there") {

@@ -1,0 +1,383 @@
+// The kernels of the TTGIR corpus, lowered by jitk and run on the emulator: right results and no findings, in both
+// asynchronous modes.
+
+#include "src/emulator/Formats.h"
+#include "tests/unit/codegen/TtgirFixture.h"
+
+#include <cmath>
+#include <deque>
+#include <fstream>
+#include <random>
+#include <sstream>
+
+using namespace jitk;
+using namespace jitk::emulator;
+using namespace jitk::codegen::test;
+
+using LoweredKernel = jitk::codegen::test::CompiledKernel;
+
+namespace {
+
+/// A module of the corpus, its kernel renamed to `k`.
+std::string corpus(const std::string &file, const std::string &kernel) {
+  std::ifstream stream(std::string(JITK_CORPUS) + "/" + file + ".ttgir");
+  REQUIRE(stream.good());
+  std::stringstream text;
+  text << stream.rdbuf();
+  std::string module = text.str();
+  const std::string name = "@" + kernel + "(";
+  const size_t at = module.find(name);
+  REQUIRE(at != std::string::npos);
+  return module.replace(at, name.size(), "@k(");
+}
+
+struct alignas(64) MapBytes {
+  uint8_t bytes[128];
+};
+
+/// The parameters of a launch, of any size.
+class Arguments {
+public:
+  void add(uint64_t value) { pointers_.push_back(&words_.emplace_back(value)); }
+  void add(float value) { add(uint64_t(std::bit_cast<uint32_t>(value))); }
+  /// A host descriptor: map, shape, strides in elements.
+  void addDescriptor(Machine &machine, uint32_t elementType, uint32_t elementBytes, uint64_t address,
+                     std::array<uint64_t, 2> shape, std::array<uint32_t, 2> box, uint32_t swizzle) {
+    MapBytes &map = maps_.emplace_back();
+    const std::array<uint64_t, 2> sizes = {shape[1], shape[0]};
+    const std::array<uint64_t, 1> strides = {shape[1] * elementBytes};
+    const std::array<uint32_t, 2> boxSizes = {box[1], box[0]};
+    Status status = machine.device.encodeTensorMap(map.bytes, elementType, address, sizes, strides, boxSizes, swizzle);
+    REQUIRE_MESSAGE(status.ok(), status.toString());
+    pointers_.push_back(map.bytes);
+    for (uint64_t value : {shape[0], shape[1], shape[1], uint64_t(1)}) {
+      add(value);
+    }
+  }
+  std::vector<void *> &pointers() { return pointers_; }
+
+private:
+  std::deque<uint64_t> words_;
+  std::deque<MapBytes> maps_;
+  std::vector<void *> pointers_;
+};
+
+LaunchReport launchWith(Machine &machine, const LoweredKernel &kernel, Arguments &arguments,
+                        std::array<uint32_t, 3> grid, uint32_t cluster = 1) {
+  Result<std::unique_ptr<HostModule>> module = loadHostObject(kernel.code);
+  INFO((module.ok() ? std::string() : module.status().toString()));
+  REQUIRE(module.ok());
+  Result<const KernelRecord *> record = (*module)->kernel("k");
+  REQUIRE(record.ok());
+  const uint64_t ctas = uint64_t(grid[0]) * grid[1] * grid[2];
+  arguments.add(kernel.scratchBytes ? machine.allocate(kernel.scratchBytes * ctas) : uint64_t(0));
+  arguments.add(uint64_t(0));
+  REQUIRE((*record)->numParameters == arguments.pointers().size());
+  LaunchParameters parameters;
+  parameters.grid = grid;
+  parameters.cluster = {cluster, 1, 1};
+  parameters.threads = kernel.threads;
+  parameters.sharedBytes = kernel.sharedBytes;
+  parameters.arguments = arguments.pointers().data();
+  Result<LaunchReport> report = machine.device.run(**record, parameters);
+  INFO((report.ok() ? std::string() : report.status().toString()));
+  REQUIRE(report.ok());
+  return *std::move(report);
+}
+
+/// Both modes; one seed each, since these kernels are large.
+std::vector<DeviceOptions> bothModes() {
+  std::vector<DeviceOptions> modes;
+  for (AsyncMode mode : {AsyncMode::Deferred, AsyncMode::Immediate}) {
+    DeviceOptions options;
+    options.mode = mode;
+    options.seed = mode == AsyncMode::Deferred ? 0 : 8812;
+    modes.push_back(options);
+  }
+  return modes;
+}
+
+/// Small multiples of 1/4: products and sums of a few hundred are exact in f32.
+std::vector<float> smallNumbers(size_t count, uint32_t seed) {
+  std::mt19937 generator(seed);
+  std::uniform_int_distribution<int> distribution(-8, 8);
+  std::vector<float> values(count);
+  for (float &value : values) {
+    value = float(distribution(generator)) / 4;
+  }
+  return values;
+}
+
+template <typename Bits> std::vector<Bits> encode(const std::vector<float> &values, Bits (*format)(float)) {
+  std::vector<Bits> bits;
+  for (float value : values) {
+    bits.push_back(format(value));
+  }
+  return bits;
+}
+
+uint32_t asFloatBits(float value) { return std::bit_cast<uint32_t>(value); }
+
+/// c = a * b, or a * b^T.
+std::vector<float> product(const std::vector<float> &a, const std::vector<float> &b, int m, int n, int k,
+                           bool transposed) {
+  std::vector<float> c(size_t(m) * n);
+  for (int row = 0; row < m; ++row) {
+    for (int column = 0; column < n; ++column) {
+      float sum = 0;
+      for (int step = 0; step < k; ++step) {
+        sum += a[size_t(row) * k + step] * (transposed ? b[size_t(column) * k + step] : b[size_t(step) * n + column]);
+      }
+      c[size_t(row) * n + column] = sum;
+    }
+  }
+  return c;
+}
+
+/// Elements that differ.
+size_t differences(const std::vector<float> &found, const std::vector<float> &wanted) {
+  REQUIRE(found.size() == wanted.size());
+  size_t count = 0;
+  for (size_t i = 0; i < found.size(); ++i) {
+    count += found[i] != wanted[i];
+  }
+  return count;
+}
+
+std::vector<float> halves(const std::vector<uint16_t> &bits) {
+  std::vector<float> values;
+  for (uint16_t each : bits) {
+    values.push_back(halfToFloat(each));
+  }
+  return values;
+}
+
+std::vector<float> roundedToHalf(std::vector<float> values) {
+  for (float &value : values) {
+    value = halfToFloat(floatToHalf(value));
+  }
+  return values;
+}
+
+struct MatmulOverPointers {
+  const char *file;
+  int tileM, tileN;
+  enum Type { Half, E4m3, Tf32 } type;
+  uint32_t cluster = 1;
+};
+
+/// Sizes that divide neither tile, so that masks and wrapped rows are used.
+void checkMatmulOverPointers(const MatmulOverPointers &variant) {
+  constexpr int m = 144, n = 176, k = 208;
+  const LoweredKernel kernel = compileKernel(corpus(variant.file, "mm_ptr"));
+  const std::vector<float> a = smallNumbers(m * k, 1), b = smallNumbers(k * n, 2);
+  for (const DeviceOptions &options : bothModes()) {
+    Machine machine(options);
+    uint64_t pa = 0, pb = 0;
+    switch (variant.type) {
+    case MatmulOverPointers::Half:
+      pa = machine.upload(encode(a, floatToHalf));
+      pb = machine.upload(encode(b, floatToHalf));
+      break;
+    case MatmulOverPointers::E4m3:
+      pa = machine.upload(encode(a, floatToE4m3));
+      pb = machine.upload(encode(b, floatToE4m3));
+      break;
+    case MatmulOverPointers::Tf32:
+      pa = machine.upload(encode(a, asFloatBits));
+      pb = machine.upload(encode(b, asFloatBits));
+      break;
+    }
+    const bool halfResult = variant.type == MatmulOverPointers::Half;
+    const uint64_t pc = machine.allocate(size_t(m) * n * 4);
+    Arguments arguments;
+    for (uint64_t value : {pa, pb, pc, uint64_t(m), uint64_t(n), uint64_t(k), uint64_t(k), uint64_t(n), uint64_t(n)}) {
+      arguments.add(value);
+    }
+    const auto tiles = uint32_t((m + variant.tileM - 1) / variant.tileM * ((n + variant.tileN - 1) / variant.tileN));
+    const LaunchReport report =
+        launchWith(machine, kernel, arguments, {tiles * variant.cluster, 1, 1}, variant.cluster);
+    CHECK_MESSAGE(report.clean(), report.toString());
+    const std::vector<float> wanted = product(a, b, m, n, k, false);
+    if (halfResult) {
+      CHECK(differences(halves(machine.download<uint16_t>(pc, size_t(m) * n)), roundedToHalf(wanted)) == 0);
+    } else {
+      CHECK(differences(machine.download<float>(pc, size_t(m) * n), wanted) == 0);
+    }
+  }
+}
+
+constexpr uint32_t f16Type = 6; // CUtensorMapDataType
+constexpr uint32_t swizzle128 = 3;
+
+void checkMatmulOverDescriptors(const char *file) {
+  constexpr int m = 136, n = 200, k = 264;
+  const LoweredKernel kernel = compileKernel(corpus(file, "mm_desc"));
+  const std::vector<float> a = smallNumbers(m * k, 1), b = smallNumbers(n * k, 2);
+  for (const DeviceOptions &options : bothModes()) {
+    Machine machine(options);
+    const uint64_t pc = machine.allocate(size_t(m) * n * 2);
+    Arguments arguments;
+    arguments.addDescriptor(machine, f16Type, 2, machine.upload(encode(a, floatToHalf)), {m, k}, {128, 64}, swizzle128);
+    arguments.addDescriptor(machine, f16Type, 2, machine.upload(encode(b, floatToHalf)), {n, k}, {128, 64}, swizzle128);
+    arguments.addDescriptor(machine, f16Type, 2, pc, {m, n}, {128, 64}, swizzle128);
+    for (uint64_t value : {m, n, k}) {
+      arguments.add(value);
+    }
+    const LaunchReport report = launchWith(machine, kernel, arguments, {2, 2, 1});
+    CHECK_MESSAGE(report.clean(), report.toString());
+    CHECK(differences(halves(machine.download<uint16_t>(pc, size_t(m) * n)),
+                      roundedToHalf(product(a, b, m, n, k, true))) == 0);
+  }
+}
+
+void checkPersistentMatmul(const char *file) {
+  constexpr int m = 256, n = 384, k = 192;
+  const LoweredKernel kernel = compileKernel(corpus(file, "mm_pers"));
+  const std::vector<float> a = smallNumbers(m * k, 1), b = smallNumbers(n * k, 2);
+  for (const DeviceOptions &options : bothModes()) {
+    Machine machine(options);
+    const uint64_t pc = machine.allocate(size_t(m) * n * 2);
+    Arguments arguments;
+    for (uint64_t value : {machine.upload(encode(a, floatToHalf)), machine.upload(encode(b, floatToHalf)), pc,
+                           uint64_t(m), uint64_t(n), uint64_t(k)}) {
+      arguments.add(value);
+    }
+    const LaunchReport report = launchWith(machine, kernel, arguments, {132, 1, 1});
+    CHECK_MESSAGE(report.clean(), report.toString());
+    CHECK(differences(halves(machine.download<uint16_t>(pc, size_t(m) * n)),
+                      roundedToHalf(product(a, b, m, n, k, true))) == 0);
+  }
+}
+
+/// Attention of one head over `length` tokens in double precision.
+std::vector<double> attention(const std::vector<float> &q, const std::vector<float> &k, const std::vector<float> &v,
+                              int length, double scale, bool causal) {
+  constexpr int d = 64;
+  std::vector<double> out(size_t(length) * d);
+  for (int row = 0; row < length; ++row) {
+    const int limit = causal ? row + 1 : length;
+    std::vector<double> weights(size_t(limit), 0);
+    double largest = -INFINITY, total = 0;
+    for (int column = 0; column < limit; ++column) {
+      for (int i = 0; i < d; ++i) {
+        weights[column] += scale * q[size_t(row) * d + i] * k[size_t(column) * d + i];
+      }
+      largest = std::max(largest, weights[column]);
+    }
+    for (double &weight : weights) {
+      weight = std::exp(weight - largest);
+      total += weight;
+    }
+    for (int column = 0; column < limit; ++column) {
+      for (int i = 0; i < d; ++i) {
+        out[size_t(row) * d + i] += weights[column] / total * v[size_t(column) * d + i];
+      }
+    }
+  }
+  return out;
+}
+
+void checkAttention(const char *file, bool causal) {
+  constexpr int length = 256, d = 64;
+  constexpr float scale = 0.125f;
+  const LoweredKernel kernel = compileKernel(corpus(file, "fa"));
+  const std::vector<float> q = smallNumbers(length * d, 1), k = smallNumbers(length * d, 2),
+                           v = smallNumbers(length * d, 3);
+  const std::vector<double> wanted = attention(q, k, v, length, scale, causal);
+  for (const DeviceOptions &options : bothModes()) {
+    Machine machine(options);
+    const uint64_t po = machine.allocate(length * d * 2), lse = machine.allocate(length * 4);
+    Arguments arguments;
+    arguments.addDescriptor(machine, f16Type, 2, machine.upload(encode(q, floatToHalf)), {length, d}, {128, 64},
+                            swizzle128);
+    arguments.addDescriptor(machine, f16Type, 2, machine.upload(encode(k, floatToHalf)), {length, d}, {64, 64},
+                            swizzle128);
+    arguments.addDescriptor(machine, f16Type, 2, machine.upload(encode(v, floatToHalf)), {length, d}, {64, 64},
+                            swizzle128);
+    arguments.addDescriptor(machine, f16Type, 2, po, {length, d}, {128, 64}, swizzle128);
+    arguments.add(lse);
+    arguments.add(uint64_t(length));
+    arguments.add(scale);
+    const LaunchReport report = launchWith(machine, kernel, arguments, {length / 128, 1, 1});
+    CHECK_MESSAGE(report.clean(), report.toString());
+    const std::vector<float> out = halves(machine.download<uint16_t>(po, length * d));
+    double worst = 0;
+    for (size_t i = 0; i < out.size(); ++i) {
+      worst = std::max(worst, std::fabs(out[i] - wanted[i]));
+    }
+    // Weights are rounded to f16 before the second product, the result once more: 2^-11 of values up to 2, twice.
+    CHECK(worst < 4e-3);
+  }
+}
+
+} // namespace
+
+TEST_SUITE("emulator/Corpus") {
+  TEST_CASE("copy") {
+    const LoweredKernel kernel = compileKernel(corpus("copy.sm86", "copy"));
+    Machine machine;
+    const std::vector<float> x = smallNumbers(2000, 1);
+    const uint64_t y = machine.upload(std::vector<float>(2048, 7.0f));
+    Arguments arguments;
+    for (uint64_t value : {machine.upload(x), y, uint64_t(2000)}) {
+      arguments.add(value);
+    }
+    const LaunchReport report = launchWith(machine, kernel, arguments, {2, 1, 1});
+    CHECK_MESSAGE(report.clean(), report.toString());
+    const std::vector<float> found = machine.download<float>(y, 2048);
+    CHECK(std::vector<float>(found.begin(), found.begin() + 2000) == x);
+    CHECK(found[2000] == 7.0f);
+  }
+
+  TEST_CASE("transp") {
+    const LoweredKernel kernel = compileKernel(corpus("transp.sm90", "transp"));
+    for (const DeviceOptions &options : bothModes()) {
+      Machine machine(options);
+      std::vector<uint16_t> x(64 * 64);
+      for (size_t i = 0; i < x.size(); ++i) {
+        x[i] = uint16_t(i);
+      }
+      const uint64_t y = machine.allocate(x.size() * 2);
+      Arguments arguments;
+      arguments.add(machine.upload(x));
+      arguments.add(y);
+      const LaunchReport report = launchWith(machine, kernel, arguments, {1, 1, 1});
+      CHECK_MESSAGE(report.clean(), report.toString());
+      const std::vector<uint16_t> found = machine.download<uint16_t>(y, x.size());
+      CHECK(found[1] == 64);
+      CHECK(found[64 * 5 + 9] == 9 * 64 + 5);
+    }
+  }
+
+  TEST_CASE("topk") {
+    const LoweredKernel kernel = compileKernel(corpus("topk.sm80", "topk"));
+    Machine machine;
+    std::vector<float> x(1000);
+    for (int i = 0; i < 1000; ++i) {
+      x[size_t(i)] = float(i * 37 % 1000);
+    }
+    const uint64_t y = machine.allocate(32);
+    Arguments arguments;
+    for (uint64_t value : {machine.upload(x), y, uint64_t(1000)}) {
+      arguments.add(value);
+    }
+    const LaunchReport report = launchWith(machine, kernel, arguments, {1, 1, 1});
+    CHECK_MESSAGE(report.clean(), report.toString());
+    CHECK(machine.download<float>(y, 8) == std::vector<float>{999, 998, 997, 996, 995, 994, 993, 992});
+  }
+
+  TEST_CASE("matmul over pointers by mma") {
+    checkMatmulOverPointers({"mm_ptr.sm80", 128, 128, MatmulOverPointers::Half});
+  }
+  TEST_CASE("matmul over pointers by wgmma") {
+    checkMatmulOverPointers({"mm_ptr.sm90", 128, 128, MatmulOverPointers::Half});
+  }
+  TEST_CASE("fp8 matmul by wgmma") { checkMatmulOverPointers({"mm_ptr_fp8.sm90", 128, 64, MatmulOverPointers::E4m3}); }
+  TEST_CASE("tf32 matmul by mma") { checkMatmulOverPointers({"mm_ptr_tf32.sm80", 128, 64, MatmulOverPointers::Tf32}); }
+  TEST_CASE("matmul over descriptors") { checkMatmulOverDescriptors("mm_desc.sm90"); }
+  TEST_CASE("persistent matmul") { checkPersistentMatmul("mm_pers.sm90"); }
+  TEST_CASE("warp-specialized persistent matmul") { checkPersistentMatmul("mm_pers_ws_nw4.sm90"); }
+  TEST_CASE("attention") { checkAttention("fa.sm90", false); }
+  TEST_CASE("causal attention") { checkAttention("fa_causal_ws.sm90", true); }
+}
