@@ -1,10 +1,10 @@
 // Bulk tensor copies (TMA): ttng.async_tma_copy_*, async_tma_reduce, async_tma_store_wait.
 //
 // One elected lane of the group's first warp issues all boxes of a copy: bulk groups belong to the thread that issued
-// them, and so few instructions gain nothing from more warps. A block is cut into boxes because a box has at most 256
-// elements in a dimension and, in a swizzled buffer, one swizzle pattern in the innermost.
+// them, and so few instructions gain nothing from more warps.
 
 #include "backends/nvidia/codegen/lowering/BufferAddress.h"
+#include "src/ir/layout/TmaBoxes.h"
 #include "src/ir/ptx/Instructions.h"
 #include "src/ir/ttng/Ttng.h"
 
@@ -13,48 +13,12 @@ using namespace jitk::ir;
 
 namespace jitk::nvidia {
 
-constexpr int64_t kMostBoxElements = 256;
-
-namespace {
 /// The boxes of a block in shared memory.
-class TensorBoxes {
-public:
-  explicit TensorBoxes(ttg::MemDescType type) : shape_(type.getShape()), layout_(type) {
-    box_.assign(shape_.begin(), shape_.end());
-    for (int64_t &extent : box_) {
-      extent = std::min(extent, kMostBoxElements);
-    }
-    auto encoding = dyn_cast<ttg::NVMMASharedEncodingAttr>(type.getEncoding());
-    if (encoding && encoding.getSwizzlingByteWidth() != 0) {
-      int64_t pattern = encoding.getSwizzlingByteWidth() * 8 / encoding.getElementBitWidth();
-      box_.back() = std::min(box_.back(), pattern);
-    }
-  }
-
-  const BufferLayout &layout() const { return layout_; }
-
-  /// The coordinates of the first element of each box, outermost dimension slowest.
-  SmallVector<SmallVector<int32_t, 5>> origins() const {
-    SmallVector<SmallVector<int32_t, 5>> result = {SmallVector<int32_t, 5>(shape_.size(), 0)};
-    for (auto [dim, extent] : llvm::enumerate(shape_)) {
-      SmallVector<SmallVector<int32_t, 5>> extended;
-      for (const SmallVector<int32_t, 5> &origin : result) {
-        for (int64_t at = 0; at < extent; at += box_[dim]) {
-          extended.push_back(origin);
-          extended.back()[dim] = int32_t(at);
-        }
-      }
-      result = std::move(extended);
-    }
-    return result;
-  }
-
-private:
-  ArrayRef<int64_t> shape_;
-  SmallVector<int64_t> box_;
-  BufferLayout layout_;
-};
-} // namespace
+static TmaBoxes boxesOf(ttg::MemDescType type) {
+  auto encoding = cast<ttg::NVMMASharedEncodingAttr>(type.getEncoding());
+  return planTmaBoxes(type.getShape(), {encoding.getSwizzlingByteWidth(), encoding.getTransposed(),
+                                        encoding.getElementBitWidth(), encoding.getFp4Padded()});
+}
 
 /// True in the thread that issues copies. Every lane of every warp has to execute the election.
 static Value issuer(FunctionLowering &f) {
@@ -76,14 +40,14 @@ static SmallVector<Value> boxCoordinates(FunctionLowering &f, OperandRange coord
 
 static LogicalResult lowerLoad(ttng::AsyncTMACopyGlobalToLocalOp op, FunctionLowering &f) {
   LoweringBuilder &b = f.builder();
-  TensorBoxes boxes(op.getResult().getType());
-  BufferAddress address(f, op.getResult(), boxes.layout());
+  BufferLayout layout(op.getResult().getType());
+  BufferAddress address(f, op.getResult(), layout);
   Value barrier = viewAddress(f, op.getBarrier()), map = f.scalar(op.getDesc());
   Value predicate = b.logicalAnd(f.scalar(op.getPred()), issuer(f));
   std::string form = ("cp.async.bulk.tensor." + Twine(op.getCoord().size()) + "d.shared.global").str();
-  for (const auto &origin : boxes.origins()) {
-    SmallVector<Value> operands = {predicate, address.at(boxes.layout().offset(origin)), map};
-    llvm::append_range(operands, boxCoordinates(f, op.getCoord(), origin));
+  for (const TmaBoxes::Message &message : boxesOf(op.getResult().getType()).messages) {
+    SmallVector<Value> operands = {predicate, address.at(layout.offset(message.start)), map};
+    llvm::append_range(operands, boxCoordinates(f, op.getCoord(), message.start));
     operands.push_back(barrier);
     b.inst(form, operands);
   }
@@ -93,13 +57,14 @@ static LogicalResult lowerLoad(ttng::AsyncTMACopyGlobalToLocalOp op, FunctionLow
 /// Emits `form` for each box, from shared to global memory, as one bulk group.
 static void issueStores(FunctionLowering &f, StringRef form, Value descriptor, OperandRange coordinates, Value source) {
   LoweringBuilder &b = f.builder();
-  TensorBoxes boxes(cast<ttg::MemDescType>(source.getType()));
-  BufferAddress address(f, source, boxes.layout());
+  auto type = cast<ttg::MemDescType>(source.getType());
+  BufferLayout layout(type);
+  BufferAddress address(f, source, layout);
   Value predicate = issuer(f), map = f.scalar(descriptor);
-  for (const auto &origin : boxes.origins()) {
+  for (const TmaBoxes::Message &message : boxesOf(type).messages) {
     SmallVector<Value> operands = {predicate, map};
-    llvm::append_range(operands, boxCoordinates(f, coordinates, origin));
-    operands.push_back(address.at(boxes.layout().offset(origin)));
+    llvm::append_range(operands, boxCoordinates(f, coordinates, message.start));
+    operands.push_back(address.at(layout.offset(message.start)));
     b.inst(form, operands);
   }
   // In the other threads the group is empty.

@@ -1,12 +1,11 @@
 // ttng.warp_group_dot and its wait: wgmma.
 //
 // A warpgroup computes tiles of 64 rows by instrShape[1] columns. B, and A unless it is in registers, are read through
-// descriptors: the address of the tile's first element beside what the layout gives (MatrixDescriptor). Accumulators
-// are tied through every instruction and through the wait, so that neither LLVM nor the assembler moves a use across
-// it.
+// descriptors (BufferOperand). Accumulators are tied through every instruction and through the wait, so that neither
+// LLVM nor the assembler moves a use across it.
 
+#include "backends/nvidia/codegen/lowering/BufferOperand.h"
 #include "backends/nvidia/codegen/lowering/Fragments.h"
-#include "backends/nvidia/codegen/lowering/MatrixDescriptor.h"
 #include "src/ir/ptx/Instructions.h"
 #include "src/ir/ttng/Ttng.h"
 
@@ -16,44 +15,6 @@ namespace jitk::nvidia {
 using namespace jitk::ir;
 
 namespace {
-
-/// A buffer that wgmma reads.
-class BufferOperand {
-public:
-  BufferOperand(FunctionLowering &f, Value buffer, const MatrixDescriptor &descriptor, unsigned kDim)
-      : f_(f), descriptor_(descriptor), kDim_(kDim) {
-    LoweringBuilder &b = f.builder();
-    int32_t bytes = cast<ttg::MemDescType>(buffer.getType()).getElementType().getIntOrFloatBitWidth() / 8;
-    // The part of a view's offset is a multiple of the swizzle pattern, so that it may be added.
-    address_ = b.add(f.registers(buffer)[0], b.mul(f.registers(buffer)[1], bytes));
-  }
-
-  bool isTransposed() const { return descriptor_.isTransposed(kDim_); }
-
-  /// Moves the operand by a byte offset that depends on the warpgroup. Before the first `at`.
-  void advance(Value bytes) { address_ = f_.builder().add(address_, bytes); }
-
-  /// Descriptor of the tile that begins at (outer, k).
-  Value at(int32_t outer, int32_t k) {
-    LoweringBuilder &b = f_.builder();
-    if (!first_) {
-      Value start = b.shiftRight(b.bitAnd(address_, 0x3FFFF), 4);
-      first_ = b.bitOr(b.resizeUnsigned(start, b.getI64Type()), b.i64(int64_t(descriptor_.base())));
-    }
-    // Shared memory is smaller than what the address field can say, so that nothing is carried out of it.
-    int32_t offset = kDim_ == 1 ? descriptor_.offset(outer, k) : descriptor_.offset(k, outer);
-    return b.add(first_, int64_t(offset >> 4));
-  }
-
-  int32_t offset(int32_t row, int32_t column) const { return descriptor_.offset(row, column); }
-
-private:
-  FunctionLowering &f_;
-  const MatrixDescriptor &descriptor_;
-  unsigned kDim_;
-  Value address_;
-  Value first_; ///< the descriptor of the tile at (0, 0)
-};
 
 /// Emits the products of one warp_group_dot.
 class WarpGroupDot {
@@ -72,8 +33,8 @@ private:
   LogicalResult multiplyTile(int32_t row, int32_t column);
   std::string form() const;
   SmallVector<int64_t> immediates() const;
-  /// Byte offset of the warpgroup's rows (dim 0) or columns (dim 1) in the operand's buffer.
-  Value warpgroupOffset(const MatrixDescriptor &descriptor, unsigned dim, bool outerIsRow);
+  /// The operand in a buffer, moved to the warpgroup's rows (dim 0) or columns (dim 1) of the result.
+  std::optional<BufferOperand> operandIn(Value buffer, unsigned dim, int32_t outerSize);
   void promote(ArrayRef<unsigned> tile, ArrayRef<Value> partial);
 
   ttng::WarpGroupDotOp op_;
@@ -84,46 +45,43 @@ private:
   unsigned columns_;
   int64_t depth_ = 0, stepOfK_ = 0;
   Type elementA_, elementB_;
-  std::optional<MatrixDescriptor> descriptorA_, descriptorB_;
   std::optional<BufferOperand> bufferA_, bufferB_;
   std::optional<OperandFragments> fragmentsA_;
 };
 
 } // namespace
 
-Value WarpGroupDot::warpgroupOffset(const MatrixDescriptor &descriptor, unsigned dim, bool outerIsRow) {
-  // Warps of one warpgroup share a descriptor; what lies between warpgroups is moved by the upper bits of the warp.
-  const TensorLayout &layout = f_.layout(type_);
-  SmallVector<int32_t> bases;
-  for (auto [bit, coordinate] : llvm::enumerate(layout.warps)) {
-    int32_t moved = bit < 2 ? 0 : coordinate[dim];
-    bases.push_back(outerIsRow ? descriptor.offset(moved, 0) : descriptor.offset(0, moved));
+std::optional<BufferOperand> WarpGroupDot::operandIn(Value buffer, unsigned dim, int32_t outerSize) {
+  std::optional<BufferOperand> operand =
+      BufferOperand::of(f_, buffer, /*kDim=*/1 - dim, outerSize, int32_t(stepOfK_), DescriptorKind::Wgmma);
+  if (!operand) {
+    return std::nullopt;
   }
-  return f_.applyBases(f_.warp(), bases);
+  // Warps of one warpgroup share a descriptor; what lies between warpgroups is moved by the upper bits of the warp.
+  SmallVector<int32_t> bases;
+  for (auto [bit, coordinate] : llvm::enumerate(f_.layout(type_).warps)) {
+    bases.push_back(bit < 2 ? 0 : operand->byteOffset(coordinate[dim], 0));
+  }
+  operand->advance(f_.applyBases(f_.warp(), bases));
+  return operand;
 }
 
 LogicalResult WarpGroupDot::prepare() {
+  constexpr int32_t kTileRows = 64;
   auto buffer = cast<ttg::MemDescType>(op_.getB().getType());
   elementB_ = buffer.getElementType();
   depth_ = buffer.getShape()[0];
-  descriptorB_ = MatrixDescriptor::of(buffer);
-  if (auto a = dyn_cast<ttg::MemDescType>(op_.getA().getType())) {
-    elementA_ = a.getElementType();
-    descriptorA_ = MatrixDescriptor::of(a);
-    if (descriptorA_) {
-      bufferA_.emplace(f_, op_.getA(), *descriptorA_, 1);
-      bufferA_->advance(warpgroupOffset(*descriptorA_, 0, /*outerIsRow=*/true));
-    }
+  stepOfK_ = 256 / elementB_.getIntOrFloatBitWidth();
+  bufferB_ = operandIn(op_.getB(), 1, int32_t(columns_));
+  elementA_ = cast<ShapedType>(op_.getA().getType()).getElementType();
+  if (isa<ttg::MemDescType>(op_.getA().getType())) {
+    bufferA_ = operandIn(op_.getA(), 0, kTileRows);
   } else {
-    elementA_ = cast<RankedTensorType>(op_.getA().getType()).getElementType();
     fragmentsA_.emplace(f_, op_.getA(), 0);
   }
-  if (!descriptorB_ || (!bufferA_ && !fragmentsA_)) {
+  if (!bufferB_ || (!bufferA_ && !fragmentsA_)) {
     return op_.emitOpError("reads a buffer whose layout no matrix descriptor can say");
   }
-  bufferB_.emplace(f_, op_.getB(), *descriptorB_, 0);
-  bufferB_->advance(warpgroupOffset(*descriptorB_, 1, /*outerIsRow=*/false));
-  stepOfK_ = 256 / elementB_.getIntOrFloatBitWidth();
   bool transposed = bufferB_->isTransposed() || (bufferA_ && bufferA_->isTransposed());
   if (transposed && elementB_.getIntOrFloatBitWidth() != 16) {
     return op_.emitOpError("needs K contiguous in both operands unless they have 16 bits: got ") << elementB_;
