@@ -12,10 +12,17 @@ using namespace mlir;
 
 namespace jitk::compiler {
 
+/// Stages of a loop that says nothing: two loads in flight hide most of the latency of global memory.
+static constexpr int64_t kDefaultStages = 3;
+
 void buildTtgirPipeline(OpPassManager &pm, const Target &target) {
   // Before the conversion: a buffer's layout must be known when its descriptor type is made.
   pm.addPass(passes::createInferBufferLayouts());
   pm.addPass(passes::createConvertCommonIrToTtgir({.enableAsyncCopy = target.capability >= 80}));
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+  // Before layouts, which what it makes again for later iterations is to be given too.
+  pm.addPass(passes::createPipelineCopies({.numStages = kDefaultStages}));
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
 

@@ -41,6 +41,26 @@ def ConvertCommonIrToTtgir : Pass<"convert-common-ir-to-ttgir", "mlir::ModuleOp"
                            "jitk::ir::tile::TileDialect"];
 }
 
+def PipelineCopies : Pass<"jitk-pipeline-copies", "mlir::ModuleOp"> {
+  let summary = "Issue the asynchronous copies of loops iterations ahead";
+  let description = [{
+    In a loop with `tt.num_stages = n`, n at least 2, copies that each fill a whole buffer which only their iteration reads
+    get a ring of n buffers. The copies of an iteration are issued n - 1 iterations before it, into the slot that the
+    iteration before this one has read; an `ttg.async_wait` leaves the later groups in flight. Where the rings do not fit
+    into shared memory there are fewer stages. What the pointers of later iterations are computed from is computed again:
+    it must follow from the induction variable, from carried values that advance without effects, and from loads of
+    memory that the loop does not write.
+
+    After --convert-common-ir-to-ttgir, whose copies it delays; before --jitk-assign-layouts, so that what it clones is
+    given layouts like the rest.
+  }];
+  let options = [
+    Option<"numStages", "num-stages", "int64_t", "1", "Stages of loops without tt.num_stages">
+  ];
+  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::scf::SCFDialect", "jitk::ir::ttg::TtgDialect",
+                           "jitk::ir::ttng::TtngDialect"];
+}
+
 def AssignLayouts : Pass<"jitk-assign-layouts", "mlir::ModuleOp"> {
   let summary = "Give every tensor an encoding";
   let description = [{

@@ -81,7 +81,7 @@ tt.func @flash(%qp: !kv {tt.contiguity = dense<[1, 8]> : tensor<2xi32>, tt.divis
     %k2 = tt.addptr %kn, %step : !kv, tensor<64x128xi32>
     %v2 = tt.addptr %vn, %step : !kv, tensor<64x128xi32>
     scf.yield %mn, %ln, %o, %k2, %v2 : tensor<64xf32>, tensor<64xf32>, tensor<64x128xf32>, !kv, !kv
-  }
+  } {tt.num_stages = 1 : i32}
   %lc = tt.expand_dims %r#1 {axis = 1 : i32} : tensor<64xf32> -> tensor<64x1xf32>
   %lb = tt.broadcast %lc : tensor<64x1xf32> -> tensor<64x128xf32>
   %out = arith.divf %r#2, %lb : tensor<64x128xf32>

@@ -76,7 +76,7 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
       %bv = tile.to_tensor %bbuf : <[64, 128], f16, shared> -> tensor<64x128xf16>
       %d = tt.dot %av, %bv, %acc : tensor<128x64xf16> * tensor<64x128xf16> -> tensor<128x128xf32>
       scf.yield %d : tensor<128x128xf32>
-    }
+    } {tt.num_stages = 1 : i32}
     %h = arith.truncf %sum : tensor<128x128xf32> to tensor<128x128xf16>
     %crow = tt.expand_dims %rows {axis = 1 : i32} : tensor<128xi32> -> tensor<128x1xi32>
     %crow64 = arith.extsi %crow : tensor<128x1xi32> to tensor<128x1xi64>

@@ -1,0 +1,330 @@
+// --jitk-pipeline-copies: asynchronous copies of a loop are issued iterations ahead, into a ring of buffers.
+//
+// With three stages, and L(i) and C(i) for the copies and the computation of iteration i:
+//
+//   before:   L(0) wait C(0)   L(1) wait C(1)   L(2) wait C(2)  ...
+//   after:    L(0) L(1)  |  wait(0) L(2) C(0)  |  wait(1) L(3) C(1)  |  wait(2) L(4) C(2)  ...
+//
+// A wait leaves the groups of later iterations in flight. The barrier behind it tells every thread that the copies of
+// all of them have landed, and that the slot of the previous iteration may be filled again: there is one an iteration.
+// Copies past the last iteration are skipped, their groups stay empty, so that the waits count the same throughout.
+
+#include "src/ir/ttng/Ttng.h"
+#include "src/passes/Passes.h"
+#include "src/passes/SharedBuffers.h"
+#include "src/passes/layouts/TargetCapability.h"
+#include "src/passes/pipelining/CopyGroups.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+
+namespace jitk::passes {
+
+#define GEN_PASS_DEF_PIPELINECOPIES
+#include "src/passes/Passes.h.inc"
+
+using namespace jitk::ir;
+
+namespace {
+
+constexpr llvm::StringLiteral kNumStages = "tt.num_stages";
+
+/// A loop, the groups that are issued ahead, and what that needs.
+struct PipelinedLoop {
+  scf::ForOp loop;
+  SmallVector<CopyGroup> groups;
+  SmallVector<IterationSlice> sources; ///< of each group
+  IterationSlice advance;              ///< the next values of what the sources read of carried values
+  int64_t numStages;
+};
+
+/// Writes one pipelined loop.
+class CopyPipeliner {
+public:
+  CopyPipeliner(PipelinedLoop plan, unsigned capability)
+      : plan_(std::move(plan)), capability_(capability), rewriter_(plan_.loop.getContext()), loc_(plan_.loop.getLoc()) {
+  }
+
+  void run();
+
+private:
+  void makeRings();
+  void writePrologue();
+  void carryState();
+  void rewriteGroup(unsigned index);
+  void yieldState();
+
+  /// Skips the copies of group `index` where `iteration`, the value of the induction variable, is past the end.
+  void issue(unsigned index, Value iteration, ValueRange carried, Value slot);
+  /// A map in which the slice's ops can be cloned for another iteration.
+  IRMapping atIteration(Value iteration, ValueRange carried);
+  SmallVector<Value> advance(Value iteration, ValueRange carried);
+  Value iterationAhead(Value iteration, int64_t count);
+  Value i32(int64_t value) { return arith::ConstantIntOp::create(rewriter_, loc_, value, 32); }
+
+  PipelinedLoop plan_;
+  unsigned capability_;
+  IRRewriter rewriter_;
+  Location loc_;
+  DenseMap<Value, Value> rings_; ///< of each allocation
+  SmallVector<Value> ahead_;     ///< carried values of the iteration whose copies are next
+  Value readSlot_, fillSlot_;
+};
+
+} // namespace
+
+void CopyPipeliner::makeRings() {
+  rewriter_.setInsertionPoint(plan_.loop);
+  for (CopyGroup &group : plan_.groups) {
+    for (ttg::AsyncCopyGlobalToLocalOp copy : group.copies) {
+      auto type = copy.getResult().getType();
+      SmallVector<int64_t> shape = {plan_.numStages};
+      llvm::append_range(shape, type.getShape());
+      auto ringType = ttg::MemDescType::get(shape, type.getElementType(), type.getEncoding(), type.getMemorySpace(),
+                                            /*mutableMemory=*/true);
+      rings_[copy.getResult()] = ttg::LocalAllocOp::create(rewriter_, loc_, ringType);
+    }
+  }
+}
+
+Value CopyPipeliner::iterationAhead(Value iteration, int64_t count) {
+  Type type = iteration.getType();
+  Value distance = arith::ConstantOp::create(rewriter_, loc_, rewriter_.getIntegerAttr(type, count));
+  Value steps = rewriter_.createOrFold<arith::MulIOp>(loc_, plan_.loop.getStep(), distance);
+  return rewriter_.createOrFold<arith::AddIOp>(loc_, iteration, steps);
+}
+
+IRMapping CopyPipeliner::atIteration(Value iteration, ValueRange carried) {
+  IRMapping map;
+  map.map(plan_.loop.getInductionVar(), iteration);
+  for (auto [argument, value] : llvm::zip_equal(plan_.advance.carried, carried)) {
+    map.map(argument, value);
+  }
+  return map;
+}
+
+SmallVector<Value> CopyPipeliner::advance(Value iteration, ValueRange carried) {
+  IRMapping map = atIteration(iteration, carried);
+  for (Operation *op : plan_.advance.ops) {
+    rewriter_.clone(*op, map);
+  }
+  return llvm::map_to_vector(plan_.advance.carried, [&](BlockArgument argument) {
+    return map.lookupOrDefault(plan_.loop.getTiedLoopYieldedValue(argument)->get());
+  });
+}
+
+void CopyPipeliner::issue(unsigned index, Value iteration, ValueRange carried, Value slot) {
+  auto predicate = plan_.loop.getUnsignedCmp() ? arith::CmpIPredicate::ult : arith::CmpIPredicate::slt;
+  Value isInLoop = rewriter_.createOrFold<arith::CmpIOp>(loc_, predicate, iteration, plan_.loop.getUpperBound());
+  auto branch = scf::IfOp::create(rewriter_, loc_, isInLoop, /*withElseRegion=*/false);
+  OpBuilder before(branch), inside = branch.getThenBodyBuilder();
+  IRMapping map = atIteration(iteration, carried);
+  // Loads, and what hangs on them, stay behind the condition; all else can be hoisted further.
+  DenseSet<Operation *> conditional;
+  for (Operation *op : plan_.sources[index].ops) {
+    bool isConditional = !isPure(op) || llvm::any_of(op->getOperands(), [&](Value operand) {
+      return conditional.contains(operand.getDefiningOp());
+    });
+    if (isConditional) {
+      conditional.insert(op);
+    }
+    (isConditional ? inside : before).clone(*op, map);
+  }
+  for (ttg::AsyncCopyGlobalToLocalOp copy : plan_.groups[index].copies) {
+    Value ring = rings_[copy.getResult()];
+    map.map(copy.getResult(),
+            ttg::MemDescIndexOp::create(inside, loc_, copy.getResult().getType(), ring, slot).getResult());
+    inside.clone(*copy, map);
+  }
+  ttg::AsyncCommitGroupOp::create(rewriter_, loc_, ValueRange{});
+}
+
+void CopyPipeliner::writePrologue() {
+  rewriter_.setInsertionPoint(plan_.loop);
+  ahead_ = llvm::map_to_vector(plan_.advance.carried,
+                               [&](BlockArgument argument) { return plan_.loop.getTiedLoopInit(argument)->get(); });
+  for (int64_t stage = 0; stage + 1 < plan_.numStages; ++stage) {
+    Value iteration = iterationAhead(plan_.loop.getLowerBound(), stage);
+    Value slot = i32(stage);
+    for (unsigned index = 0; index < plan_.groups.size(); ++index) {
+      issue(index, iteration, ahead_, slot);
+    }
+    ahead_ = advance(iteration, ahead_);
+  }
+}
+
+void CopyPipeliner::carryState() {
+  SmallVector<Value> inits = {i32(0), i32(plan_.numStages - 1)};
+  llvm::append_range(inits, ahead_);
+  // The yields are set once the body is written.
+  unsigned first = plan_.loop.getNumRegionIterArgs();
+  SmallVector<unsigned> numbers =
+      llvm::map_to_vector(plan_.advance.carried, [](BlockArgument argument) { return argument.getArgNumber(); });
+  auto replaced = plan_.loop.replaceWithAdditionalYields(rewriter_, inits, /*replaceInitOperandUsesInLoop=*/false,
+                                                         [](OpBuilder &, Location, ArrayRef<BlockArgument> added) {
+                                                           return SmallVector<Value>(added.begin(), added.end());
+                                                         });
+  plan_.loop = cast<scf::ForOp>(*replaced);
+  plan_.advance.carried.clear();
+  for (unsigned number : numbers) {
+    plan_.advance.carried.insert(plan_.loop.getBody()->getArgument(number));
+  }
+  auto added = plan_.loop.getRegionIterArgs().drop_front(first);
+  readSlot_ = added[0];
+  fillSlot_ = added[1];
+  ahead_.assign(added.begin() + 2, added.end());
+}
+
+void CopyPipeliner::rewriteGroup(unsigned index) {
+  CopyGroup &group = plan_.groups[index];
+  rewriter_.setInsertionPoint(group.commit);
+  // All groups of the iterations between, and those of this one that stand before.
+  int64_t inFlight = int64_t(plan_.groups.size()) * (plan_.numStages - 1) - 1;
+  ttg::AsyncWaitOp::create(rewriter_, loc_, ValueRange{}, uint32_t(inFlight));
+  if (capability_ >= 90) {
+    ttng::FenceAsyncSharedOp::create(rewriter_, loc_, /*bCluster=*/false);
+  }
+  ttg::LocalBarrierOp::create(rewriter_, loc_);
+  issue(index, iterationAhead(plan_.loop.getInductionVar(), plan_.numStages - 1), ahead_, fillSlot_);
+  for (ttg::AsyncCopyGlobalToLocalOp copy : group.copies) {
+    Value buffer = copy.getResult();
+    Value slot = ttg::MemDescIndexOp::create(rewriter_, loc_, copy.getResult().getType(), rings_[buffer], readSlot_);
+    rewriter_.replaceUsesWithIf(
+        buffer, slot, [&](OpOperand &use) { return plan_.loop->isAncestor(use.getOwner()) && use.getOwner() != copy; });
+  }
+}
+
+void CopyPipeliner::yieldState() {
+  auto yield = cast<scf::YieldOp>(plan_.loop.getBody()->getTerminator());
+  rewriter_.setInsertionPoint(yield);
+  auto next = [&](Value slot) -> Value {
+    Value stepped = arith::AddIOp::create(rewriter_, loc_, slot, i32(1));
+    Value isPast = arith::CmpIOp::create(rewriter_, loc_, arith::CmpIPredicate::sge, stepped, i32(plan_.numStages));
+    return arith::SelectOp::create(rewriter_, loc_, isPast, i32(0), stepped);
+  };
+  SmallVector<Value> values = {next(readSlot_), next(fillSlot_)};
+  llvm::append_range(values, advance(iterationAhead(plan_.loop.getInductionVar(), plan_.numStages - 1), ahead_));
+  unsigned first = yield->getNumOperands() - values.size();
+  for (auto [offset, value] : llvm::enumerate(values)) {
+    yield->setOperand(first + offset, value);
+  }
+}
+
+void CopyPipeliner::run() {
+  makeRings();
+  writePrologue();
+  carryState();
+  for (unsigned index = 0; index < plan_.groups.size(); ++index) {
+    rewriteGroup(index);
+  }
+  yieldState();
+  for (CopyGroup &group : plan_.groups) {
+    rewriter_.eraseOp(group.wait);
+    rewriter_.eraseOp(group.commit);
+    for (ttg::AsyncCopyGlobalToLocalOp copy : group.copies) {
+      auto alloc = copy.getResult().getDefiningOp<ttg::LocalAllocOp>();
+      rewriter_.eraseOp(copy);
+      if (alloc->use_empty()) {
+        rewriter_.eraseOp(alloc);
+      }
+    }
+  }
+  plan_.loop->removeAttr(kNumStages);
+}
+
+// --- which loops -----------------------------------------------------------------------------------------------------
+
+/// Shared memory that one CTA may have.
+static int64_t sharedMemoryOf(unsigned capability) {
+  constexpr int64_t kKibibyte = 1024;
+  switch (capability) {
+  case 80:
+    return 163 * kKibibyte;
+  case 90:
+  case 100:
+    return 227 * kKibibyte;
+  default:
+    return 99 * kKibibyte;
+  }
+}
+
+/// Whether the buffer holds data while `loop` runs that is not the loop's own to replace.
+static bool isAliveIn(scf::ForOp loop, ttg::LocalAllocOp alloc) {
+  bool before = false, after = false;
+  SmallVector<Value> work = {alloc};
+  while (!work.empty()) {
+    for (Operation *user : work.pop_back_val().getUsers()) {
+      if (auto view = dyn_cast<ViewLikeOpInterface>(user)) {
+        work.push_back(view.getViewDest());
+        continue;
+      }
+      Operation *there = loop->getBlock()->findAncestorOpInBlock(*user);
+      if (!there || there == loop) {
+        return true;
+      }
+      (there->isBeforeInBlock(loop) ? before : after) = true;
+    }
+  }
+  return before && after;
+}
+
+/// The most stages, up to `wanted`, whose rings fit beside the buffers that are alive in the loop.
+static int64_t stagesThatFit(const PipelinedLoop &plan, int64_t wanted, unsigned capability) {
+  DenseSet<Value> replaced;
+  int64_t perStage = 0, others = 0;
+  for (const CopyGroup &group : plan.groups) {
+    for (ttg::AsyncCopyGlobalToLocalOp copy : group.copies) {
+      replaced.insert(copy.getResult());
+      perStage += sharedBytes(copy.getResult().getType());
+    }
+  }
+  plan.loop->getParentOfType<tt::FuncOp>().walk([&](ttg::LocalAllocOp alloc) {
+    others += !replaced.contains(alloc) && isAliveIn(plan.loop, alloc) ? sharedBytes(alloc.getType()) : 0;
+  });
+  return std::min(wanted, (sharedMemoryOf(capability) - others) / perStage);
+}
+
+static std::optional<PipelinedLoop> planLoop(scf::ForOp loop, int64_t wanted, unsigned capability) {
+  PipelinedLoop plan = {loop, {}, {}, {}, 0};
+  llvm::SetVector<BlockArgument> carried;
+  for (CopyGroup &group : findCopyGroups(loop)) {
+    if (std::optional<IterationSlice> sources = sliceOfSources(loop, group)) {
+      carried.insert_range(sources->carried);
+      plan.groups.push_back(std::move(group));
+      plan.sources.push_back(std::move(*sources));
+    }
+  }
+  std::optional<IterationSlice> next = sliceOfNextValues(loop, std::move(carried));
+  if (plan.groups.empty() || !next) {
+    return std::nullopt;
+  }
+  plan.advance = std::move(*next);
+  plan.numStages = stagesThatFit(plan, wanted, capability);
+  return plan.numStages >= 2 ? std::optional(std::move(plan)) : std::nullopt;
+}
+
+namespace {
+
+struct PipelineCopiesPass : impl::PipelineCopiesBase<PipelineCopiesPass> {
+  using PipelineCopiesBase::PipelineCopiesBase;
+
+  void runOnOperation() override {
+    FailureOr<unsigned> capability = targetCapability(getOperation());
+    if (failed(capability)) {
+      return signalPassFailure();
+    }
+    SmallVector<scf::ForOp> loops;
+    getOperation().walk([&](scf::ForOp loop) { loops.push_back(loop); });
+    for (scf::ForOp loop : loops) {
+      auto stated = loop->getAttrOfType<IntegerAttr>(kNumStages);
+      int64_t wanted = stated ? stated.getInt() : int64_t(numStages);
+      if (std::optional<PipelinedLoop> plan = wanted < 2 ? std::nullopt : planLoop(loop, wanted, *capability)) {
+        CopyPipeliner(std::move(*plan), *capability).run();
+      }
+    }
+  }
+};
+
+} // namespace
+} // namespace jitk::passes
