@@ -32,7 +32,7 @@ struct DeviceOptions {
   uint32_t workers = 0; ///< host threads that run CTAs; 0 = one a core
   Checks checks;
   size_t maxFindings = 64;                      ///< kept of one launch
-  uint64_t maxInstructions = uint64_t(1) << 34; ///< executed by one thread, before it is stopped
+  uint64_t maxInstructions = uint64_t(1) << 28; ///< executed by one thread, before it is stopped
   size_t stackBytes = size_t(1) << 20;          ///< of a thread; what is not used costs addresses only
 };
 

@@ -9,7 +9,9 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <map>
 #include <thread>
+#include <tuple>
 
 namespace jitk::emulator {
 
@@ -20,6 +22,8 @@ constexpr uint32_t maxCtasOfCluster = 16;
 // Threads that exist at once, over all workers: each stack takes two of the process's memory mappings, of which Linux
 // allows some 65,000.
 constexpr uint32_t maxStacks = 16384;
+// Findings kept of one kind at one place.
+constexpr uint32_t findingsPerSite = 4;
 
 /// Dynamic shared memory of a CTA, at most.
 uint32_t sharedLimit(uint32_t capability) {
@@ -143,7 +147,7 @@ public:
     report.numFindings = total_;
     for (auto &[index, findings] : ofCluster_) {
       for (Finding &finding : findings) {
-        if (report.findings.size() < limit_) {
+        if (report.findings.size() < limit_ && isNews(finding)) {
           report.findings.push_back(std::move(finding));
         }
       }
@@ -152,7 +156,13 @@ public:
   }
 
 private:
+  /// One wrong line of the source shows in every CTA; a few of them say enough.
+  bool isNews(const Finding &finding) {
+    return kept_[std::tuple(finding.kind, finding.form, finding.location)]++ < findingsPerSite;
+  }
+
   size_t limit_;
+  std::map<std::tuple<FindingKind, std::string, std::string>, uint32_t> kept_;
   std::mutex mutex_;
   std::vector<std::pair<uint64_t, std::vector<Finding>>> ofCluster_;
   uint64_t total_ = 0;

@@ -144,7 +144,7 @@ public:
     llvm::for_each(functions, addThreadArgument);
     SiteTable sites(module);
     for (LLVM::LLVMFuncOp function : functions) {
-      if (failed(passThreadToCalls(function))) {
+      if (failed(refuseUncheckedAccesses(function)) || failed(passThreadToCalls(function))) {
         return signalPassFailure();
       }
       lowerInstructions(function, execute, sites);
@@ -156,6 +156,7 @@ private:
   static LLVM::LLVMFuncOp declareExecute(ModuleOp module);
   static void dropNvvmAttributes(LLVM::LLVMFuncOp function);
   static void addThreadArgument(LLVM::LLVMFuncOp function);
+  static LogicalResult refuseUncheckedAccesses(LLVM::LLVMFuncOp function);
   static LogicalResult passThreadToCalls(LLVM::LLVMFuncOp function);
   static void lowerInstructions(LLVM::LLVMFuncOp function, LLVM::LLVMFuncOp execute, SiteTable &sites);
   static void guardDivisions(LLVM::LLVMFuncOp function);
@@ -196,6 +197,24 @@ void LowerPtxForEmulator::addThreadArgument(LLVM::LLVMFuncOp function) {
   function.setFunctionType(LLVM::LLVMFunctionType::get(function.getFunctionType().getReturnType(), types));
   function.getBody().front().insertArgument(0u, pointer, function.getLoc());
   function.setAllArgAttrs(attributes);
+}
+
+LogicalResult LowerPtxForEmulator::refuseUncheckedAccesses(LLVM::LLVMFuncOp function) {
+  WalkResult result = function.walk([](Operation *op) {
+    auto address = llvm::TypeSwitch<Operation *, Value>(op)
+                       .Case<LLVM::LoadOp>([](auto access) { return access.getAddr(); })
+                       .Case<LLVM::StoreOp>([](auto access) { return access.getAddr(); })
+                       .Case<LLVM::AtomicRMWOp, LLVM::AtomicCmpXchgOp>([](auto access) { return access.getPtr(); })
+                       .Default([](Operation *) { return Value(); });
+    auto type = address ? dyn_cast<LLVM::LLVMPointerType>(address.getType()) : LLVM::LLVMPointerType();
+    if (type && (type.getAddressSpace() == 1 || type.getAddressSpace() == 3)) {
+      op->emitError("the emulator wants device memory accessed by ptx.inst: got address space ")
+          << type.getAddressSpace();
+      return WalkResult::interrupt();
+    }
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
 }
 
 LogicalResult LowerPtxForEmulator::passThreadToCalls(LLVM::LLVMFuncOp function) {

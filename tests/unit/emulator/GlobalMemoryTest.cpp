@@ -1,0 +1,64 @@
+// The emulator's allocator: bounds, freed memory, alignment.
+
+#include "src/emulator/GlobalMemory.h"
+
+#include <cstring>
+#include <doctest/doctest.h>
+
+using namespace jitk;
+using namespace jitk::emulator;
+
+using Fault = GlobalMemory::Fault;
+
+TEST_SUITE("emulator/GlobalMemory") {
+  TEST_CASE("an access lies in one live allocation or is a fault") {
+    GlobalMemory memory(false);
+    const uint64_t a = *memory.allocate(100), b = *memory.allocate(100);
+    CHECK(memory.check(a, 100) == Fault::None);
+    CHECK(memory.check(a + 99, 1) == Fault::None);
+    CHECK(memory.check(a, 101) == Fault::OutOfBounds);
+    CHECK(memory.check(a - 1, 1) == Fault::OutOfBounds);
+    CHECK(memory.check(a, b - a) == Fault::OutOfBounds);
+    CHECK(memory.check(0, 1) == Fault::OutOfBounds);
+    CHECK(memory.check(~uint64_t(0), 8) == Fault::OutOfBounds);
+    CHECK(memory.check(a, ~uint64_t(0)) == Fault::OutOfBounds);
+    REQUIRE(memory.free(a).ok());
+    CHECK(memory.check(a, 4) == Fault::Freed);
+    CHECK(memory.check(b, 100) == Fault::None);
+    CHECK(memory.free(a).code() == StatusCode::InvalidArgument);
+    CHECK(memory.free(b + 4).code() == StatusCode::InvalidArgument);
+  }
+
+  TEST_CASE("addresses are aligned to 256 bytes and no more") {
+    GlobalMemory memory(false);
+    for (size_t bytes : {1, 256, 4096, 100000}) {
+      const uint64_t address = *memory.allocate(bytes);
+      CHECK(address % 256 == 0);
+      CHECK(address % 512 != 0);
+    }
+  }
+
+  TEST_CASE("memory that is used again is poisoned again") {
+    GlobalMemory memory(true);
+    const uint64_t first = *memory.allocate(64);
+    std::memset(reinterpret_cast<void *>(first), 1, 64);
+    memory.markInitialised(first, 64);
+    CHECK(memory.initialised(first, 64));
+    REQUIRE(memory.free(first).ok());
+    const uint64_t second = *memory.allocate(64);
+    CHECK(second == first);
+    CHECK(*reinterpret_cast<const uint8_t *>(second) == 0xff);
+    CHECK(!memory.initialised(second, 1));
+    memory.markInitialised(second, 4);
+    CHECK(memory.initialised(second, 4));
+    CHECK(!memory.initialised(second, 5));
+  }
+
+  TEST_CASE("an allocation of no bytes has an address of its own") {
+    GlobalMemory memory(false);
+    const uint64_t a = *memory.allocate(0), b = *memory.allocate(0);
+    CHECK(a != b);
+    CHECK(memory.check(a, 1) == Fault::OutOfBounds);
+    CHECK(memory.free(a).ok());
+  }
+}
