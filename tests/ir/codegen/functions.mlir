@@ -1,0 +1,51 @@
+// RUN: jitk-opt %s --jitk-allocate-shared-memory --convert-ttgir-to-llvm --split-input-file | FileCheck %s
+// The interface of kernels and of device functions.
+
+#blocked = #ttg.blocked<{sizePerThread = [2], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
+#shared = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "cuda:90", "ttg.threads-per-warp" = 32 : i32} {
+  // Parameters in order, then both scratch pointers. A tensor map is passed by value.
+  // CHECK-LABEL: llvm.func @kernel(
+  // CHECK-SAME: !llvm.ptr<1>, %{{.*}}: !llvm.ptr {llvm.align = 64 : i64, llvm.byval = !llvm.array<128 x i8>, nvvm.grid_constant}
+  // CHECK-SAME: i32, %{{.*}}: !llvm.ptr<1>, %{{.*}}: !llvm.ptr<1>)
+  // CHECK-SAME: nvvm.kernel, nvvm.reqntid = array<i32: 128>
+  tt.func public @kernel(%p: !tt.ptr<f16>, %d: !tt.tensordesc<tensor<64x64xf16, #shared>>, %n: i32) {
+    tt.return
+  }
+
+  // A tensor is its registers, here 512 elements over 128 threads; several results are a struct. The last parameter is the
+  // address of the function's shared memory.
+  // CHECK-LABEL: llvm.func internal @device(
+  // CHECK-SAME: f32, %{{.*}}: f32, %{{.*}}: f32, %{{.*}}: f32, %{{.*}}: !llvm.ptr<1>, %{{.*}}: !llvm.ptr<1>, %{{.*}}: i32)
+  // CHECK-SAME: -> !llvm.struct<(f32, f32, f32, f32, i32)>
+  tt.func private @device(%x: tensor<512xf32, #blocked>, %n: i32) -> (tensor<512xf32, #blocked>, i32) {
+    tt.return %x, %n : tensor<512xf32, #blocked>, i32
+  }
+
+  // CHECK-LABEL: llvm.func @caller
+  // CHECK: llvm.call @device({{.*}}) : (f32, f32, f32, f32, i32, !llvm.ptr<1>, !llvm.ptr<1>, i32) -> !llvm.struct<(f32, f32, f32, f32, i32)>
+  tt.func public @caller(%v: f32, %n: i32) {
+    %x = tt.splat %v : f32 -> tensor<512xf32, #blocked>
+    %y:2 = tt.call @device(%x, %n) : (tensor<512xf32, #blocked>, i32) -> (tensor<512xf32, #blocked>, i32)
+    tt.return
+  }
+}
+
+// -----
+
+// With a register limit and several CTAs.
+module attributes {ttg.maxnreg = 128 : i32, "ttg.num-ctas" = 2 : i32, "ttg.num-warps" = 8 : i32, ttg.target = "cuda:90", "ttg.threads-per-warp" = 32 : i32} {
+  // CHECK-LABEL: llvm.func @cluster
+  // CHECK-SAME: nvvm.cluster_dim = array<i32: 2, 1, 1>
+  // CHECK-SAME: nvvm.maxnreg = 128 : i32
+  // CHECK-SAME: nvvm.reqntid = array<i32: 256>
+  // CHECK: ptx.inst "sreg.clusterid.x"
+  // CHECK: ptx.inst "sreg.ctaid.y"
+  tt.func public @cluster(%p: !tt.ptr<i32>) {
+    %x = tt.get_program_id x : i32
+    %y = tt.get_program_id y : i32
+    %s = arith.addi %x, %y : i32
+    tt.store %p, %s : !tt.ptr<i32>
+    tt.return
+  }
+}
