@@ -179,15 +179,23 @@ class BarrierInsertion {
 public:
   explicit BarrierInsertion(tt::FuncOp function) : function_(function), views_(function) {}
 
-  void run() {
-    State state;
-    analyze(function_.getBody(), state);
-  }
+  void run();
 
 private:
+  /// What an operation does, by itself. Computed once.
+  struct Behaviour {
+    SmallVector<Access, 2> accesses;
+    std::optional<Place> scratch;
+    bool synchronizes = false; ///< all warps meet between the writes and the reads of the scratch
+  };
+
   void placesOf(Value view, SmallVectorImpl<Place> &places);
-  SmallVector<Access> accessesOf(Operation *op);
-  std::optional<Place> scratchOf(Operation *op);
+  SmallVector<Access, 2> accessesOf(Operation *op);
+  const Behaviour &behaviourOf(Operation *op);
+
+  /// Whether the function has no conflict with the barriers it has, but for those in `left_`.
+  bool isOrdered();
+  bool isOrderedWithout(ArrayRef<Operation *> ops);
 
   void order(Operation *op, State &state, bool fenced);
   void require(Operation *op, ArrayRef<Access> accesses, State &state);
@@ -206,6 +214,11 @@ private:
 
   tt::FuncOp function_;
   SharedBuffers views_;
+  DenseMap<Operation *, Behaviour> behaviours_;
+  bool checking_ = false; ///< nothing is inserted: what would be is a conflict
+  bool conflict_ = false;
+  SmallVector<std::pair<Operation *, Operation *>> inserted_; ///< barriers, each with the fence before it or null
+  llvm::SmallPtrSet<Operation *, 4> left_;                    ///< operations taken not to be there
 };
 
 static int64_t offsetOf(Operation *op) {
@@ -264,14 +277,25 @@ void BarrierInsertion::placesOf(Value view, SmallVectorImpl<Place> &places) {
   }
 }
 
-std::optional<Place> BarrierInsertion::scratchOf(Operation *op) {
-  int64_t bytes = isa<ttg::LocalAllocOp, tt::CallOp>(op) ? 0 : scratchBytes(op);
-  int64_t begin = offsetOf(op);
-  return bytes && begin >= 0 ? std::optional(Place(nullptr, begin, begin + bytes)) : std::nullopt;
+const BarrierInsertion::Behaviour &BarrierInsertion::behaviourOf(Operation *op) {
+  auto [it, isNew] = behaviours_.try_emplace(op);
+  if (isNew) {
+    Behaviour behaviour;
+    int64_t bytes = isa<ttg::LocalAllocOp, tt::CallOp>(op) ? 0 : scratchBytes(op);
+    int64_t begin = offsetOf(op);
+    if (bytes && begin >= 0) {
+      behaviour.scratch = Place(nullptr, begin, begin + bytes);
+      behaviour.synchronizes = synchronizesScratch(op);
+    } else {
+      behaviour.accesses = accessesOf(op);
+    }
+    it->second = std::move(behaviour);
+  }
+  return it->second;
 }
 
-SmallVector<Access> BarrierInsertion::accessesOf(Operation *op) {
-  SmallVector<Access> accesses;
+SmallVector<Access, 2> BarrierInsertion::accessesOf(Operation *op) {
+  SmallVector<Access, 2> accesses;
   auto add = [&](Access::Kind kind, Value view) {
     if (!isShared(view.getType())) {
       return;
@@ -318,12 +342,17 @@ SmallVector<Access> BarrierInsertion::accessesOf(Operation *op) {
 
 /// Makes all threads meet before `op`.
 void BarrierInsertion::order(Operation *op, State &state, bool fenced) {
+  if (checking_) {
+    conflict_ = true;
+    return;
+  }
   OpBuilder b(op);
+  Operation *fence = nullptr;
   if (fenced) {
-    ttng::FenceAsyncSharedOp::create(b, op->getLoc(), /*bCluster=*/false);
+    fence = ttng::FenceAsyncSharedOp::create(b, op->getLoc(), /*bCluster=*/false);
     state.fence();
   }
-  gpu::BarrierOp::create(b, op->getLoc());
+  inserted_.emplace_back(gpu::BarrierOp::create(b, op->getLoc()), fence);
   state.meet();
 }
 
@@ -471,7 +500,7 @@ void BarrierInsertion::visitIf(scf::IfOp branch, State &state) {
 void BarrierInsertion::visitSpecialize(ttg::WarpSpecializeOp specialize, State &state) {
   // All warps meet where the regions begin, after the captures are written, and where they end. Within, memory barriers
   // order one region's accesses against another's.
-  if (std::optional<Place> captures = scratchOf(specialize)) {
+  if (const std::optional<Place> &captures = behaviourOf(specialize).scratch) {
     require(specialize, Access{Access::Kind::Write, *captures}, state);
   }
   state.meet();
@@ -541,29 +570,33 @@ void BarrierInsertion::visit(Operation *op, State &state) {
   if (auto wait = dyn_cast<ttng::TMAStoreWaitOp>(op)) {
     return complete(Pending::Kind::BulkRead, wait.getPendings(), state);
   }
-  if (std::optional<Place> scratch = scratchOf(op)) {
-    require(op, {{Access::Kind::Write, *scratch}}, state);
-    bool synchronizes = synchronizesScratch(op);
-    if (synchronizes) {
+  const Behaviour &behaviour = behaviourOf(op);
+  if (behaviour.scratch) {
+    require(op, {{Access::Kind::Write, *behaviour.scratch}}, state);
+    if (behaviour.synchronizes) {
       state.meet();
     }
     // The making of a tensor map fences its own writes.
-    Write write{*scratch, /*needsBarrier=*/!synchronizes, /*needsFence=*/!isa<ttng::TensormapCreateOp>(op)};
+    Write write{*behaviour.scratch, !behaviour.synchronizes, /*needsFence=*/!isa<ttng::TensormapCreateOp>(op)};
     if (write.needsBarrier || write.needsFence) {
       addOnce(state.writes, write);
     }
-    addOnce(state.reads, *scratch);
+    addOnce(state.reads, *behaviour.scratch);
     return;
   }
-  SmallVector<Access> accesses = accessesOf(op);
-  require(op, accesses, state);
-  record(op, accesses, state);
+  require(op, behaviour.accesses, state);
+  record(op, behaviour.accesses, state);
 }
 
 void BarrierInsertion::analyze(Block &block, State &state) {
   // Barriers are inserted before the operation at hand.
   for (Operation &op : block) {
-    visit(&op, state);
+    if (conflict_) {
+      return;
+    }
+    if (!left_.contains(&op)) {
+      visit(&op, state);
+    }
   }
 }
 
@@ -594,6 +627,42 @@ void BarrierInsertion::analyze(Region &region, State &state) {
     }
   }
   state = std::move(after);
+}
+
+bool BarrierInsertion::isOrdered() {
+  checking_ = true;
+  conflict_ = false;
+  State state;
+  analyze(function_.getBody(), state);
+  return !conflict_;
+}
+
+bool BarrierInsertion::isOrderedWithout(ArrayRef<Operation *> ops) {
+  left_.insert(ops.begin(), ops.end());
+  if (isOrdered()) {
+    return true;
+  }
+  for (Operation *op : ops) {
+    left_.erase(op);
+  }
+  return false;
+}
+
+void BarrierInsertion::run() {
+  State state;
+  analyze(function_.getBody(), state);
+  for (auto [barrier, fence] : inserted_) {
+    SmallVector<Operation *, 2> both = {barrier};
+    if (fence) {
+      both.push_back(fence);
+    }
+    if (!isOrderedWithout(both) && fence) {
+      isOrderedWithout(fence);
+    }
+  }
+  for (Operation *op : left_) {
+    op->erase();
+  }
 }
 
 class InsertBarriers : public impl::InsertBarriersBase<InsertBarriers> {

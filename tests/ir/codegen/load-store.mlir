@@ -48,10 +48,9 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
 
   // Sixteen elements in 128 threads: the first half of the first warp stores.
   // CHECK-LABEL: llvm.func @copies
-  // CHECK-DAG: %[[TID:.*]] = ptx.inst "sreg.tid.x"
-  // CHECK: %[[BITS:.*]] = llvm.and
-  // CHECK: llvm.icmp "eq" %[[BITS]]
-  // CHECK: ptx.inst "st.global.b32"
+  // CHECK: %[[OWNS:.*]] = llvm.icmp "eq"
+  // CHECK-NOT: llvm.icmp
+  // CHECK: ptx.inst "st.global.b32"(%[[OWNS]],
   // CHECK-NOT: ptx.inst "st.global
   tt.func @copies(%p: !tt.ptr<i32> {tt.divisibility = 16 : i32}) {
     %i = tt.make_range {end = 16 : i32, start = 0 : i32} : tensor<16xi32, #few>

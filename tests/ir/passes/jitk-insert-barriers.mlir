@@ -154,7 +154,7 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
   }
 
   // Memory barriers: one barrier after their initialisations, none for what a bulk copy loaded, one before the slot that
-  // threads have read is filled again, one before the memory barrier's bytes are given up.
+  // threads have read is filled again, one before the bytes of a memory barrier are given up that threads have waited for since.
   // CHECK-LABEL: tt.func public @bulk_load
   tt.func public @bulk_load(%d: !tt.tensordesc<tensor<64x64xf16, #shared>>) {
     %c0 = arith.constant 0 : i32
@@ -184,9 +184,9 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
     ttng.async_tma_copy_global_to_local %d[%c0, %c0] %m, %b1, %true : !tt.tensordesc<tensor<64x64xf16, #shared>>, !ttg.memdesc<1xi64, #bar, #smem, mutable> -> !ttg.memdesc<64x64xf16, #shared, #smem, mutable>
     // CHECK-NEXT: ttng.wait_barrier
     ttng.wait_barrier %b1, %c0 : !ttg.memdesc<1xi64, #bar, #smem, mutable>
-    // CHECK-NEXT: gpu.barrier
     // CHECK-NEXT: ttng.inval_barrier
     ttng.inval_barrier %b0 : !ttg.memdesc<1xi64, #bar, #smem, mutable>
+    // CHECK-NEXT: gpu.barrier
     // CHECK-NEXT: ttng.inval_barrier
     ttng.inval_barrier %b1 : !ttg.memdesc<1xi64, #bar, #smem, mutable>
     tt.return

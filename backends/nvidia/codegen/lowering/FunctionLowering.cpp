@@ -381,15 +381,15 @@ Value FunctionLowering::ownsElements(RankedTensorType type) {
   }
   const TensorLayout &held = layout(type);
   Value owner;
-  auto require = [&](const TensorLayout::Bases &bases, llvm::function_ref<Value()> input) {
-    if (uint32_t free = TensorLayout::freeBits(bases)) {
+  auto require = [&](uint32_t free, llvm::function_ref<Value()> input) {
+    if (free) {
       Value bits = input();
       owner = inPrologue([&] { return builder_->logicalAnd(owner, builder_->equal(builder_->bitAnd(bits, free), 0)); });
     }
   };
-  require(held.lanes, [&] { return lane(); });
-  require(held.warps, [&] { return warp(); });
-  require(held.blocks, [&] { return block(); });
+  uint32_t freeWarps = TensorLayout::freeBits(held.warps);
+  require(TensorLayout::freeBits(held.lanes) | freeWarps << held.lanes.size(), [&] { return thread(); });
+  require(TensorLayout::freeBits(held.blocks), [&] { return block(); });
   return group_->owners[type] = owner;
 }
 

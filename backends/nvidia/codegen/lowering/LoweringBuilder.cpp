@@ -131,6 +131,11 @@ Value LoweringBuilder::bitAnd(Value a, Value b) {
   if ((y && *y == -1) || a == b) {
     return a;
   }
+  if (auto inner = a.getDefiningOp<LLVM::AndOp>(); inner && y) {
+    if (auto c = constantOf(inner.getRhs())) {
+      return bitAnd(inner.getLhs(), integer(a.getType(), *c & *y));
+    }
+  }
   return LLVM::AndOp::create(*this, loc_, a, b);
 }
 
