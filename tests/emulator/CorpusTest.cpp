@@ -207,7 +207,7 @@ void checkMatmulOverPointers(const MatmulOverPointers &variant) {
   }
 }
 
-constexpr uint32_t f16Type = 6; // CUtensorMapDataType
+constexpr uint32_t u8Type = 0, f16Type = 6; // CUtensorMapDataType
 constexpr uint32_t swizzle128 = 3;
 
 void checkMatmulOverDescriptors(const char *file) {
@@ -250,6 +250,39 @@ void checkPersistentMatmul(const char *file) {
   }
 }
 
+/// Block-scaled e4m3: each 32 elements of K share a power of two.
+void checkScaledMatmul(const char *file) {
+  constexpr int m = 128, n = 256, k = 256, groups = k / 32;
+  const LoweredKernel kernel = compileKernel(corpus(file, "mm_scaled"));
+  const std::vector<float> a = smallNumbers(m * k, 1), b = smallNumbers(n * k, 2);
+  std::vector<uint8_t> scaleA(m * groups), scaleB(n * groups);
+  std::vector<float> scaledA = a, scaledB = b;
+  const auto scale = [](std::vector<uint8_t> &scales, std::vector<float> &values, uint32_t step) {
+    for (size_t i = 0; i < scales.size(); ++i) {
+      const int exponent = int(i * step % 4) - 2;
+      scales[i] = uint8_t(127 + exponent);
+      for (size_t j = i * 32; j < (i + 1) * 32; ++j) {
+        values[j] = std::ldexp(values[j], exponent);
+      }
+    }
+  };
+  scale(scaleA, scaledA, 3);
+  scale(scaleB, scaledB, 5);
+  for (const DeviceOptions &options : bothModes()) {
+    Machine machine(options);
+    const uint64_t pc = machine.allocate(size_t(m) * n * 4);
+    Arguments arguments;
+    arguments.addDescriptor(machine, u8Type, 1, machine.upload(encode(a, floatToE4m3)), {m, k}, {128, 128}, swizzle128);
+    arguments.addDescriptor(machine, u8Type, 1, machine.upload(encode(b, floatToE4m3)), {n, k}, {128, 128}, swizzle128);
+    for (uint64_t value : {pc, machine.upload(scaleA), machine.upload(scaleB), uint64_t(m), uint64_t(n), uint64_t(k)}) {
+      arguments.add(value);
+    }
+    const LaunchReport report = launchWith(machine, kernel, arguments, {1, 2, 1});
+    CHECK_MESSAGE(report.clean(), report.toString());
+    CHECK(differences(machine.download<float>(pc, size_t(m) * n), product(scaledA, scaledB, m, n, k, true)) == 0);
+  }
+}
+
 /// Attention of one head over `length` tokens in double precision.
 std::vector<double> attention(const std::vector<float> &q, const std::vector<float> &k, const std::vector<float> &v,
                               int length, double scale, bool causal) {
@@ -278,7 +311,18 @@ std::vector<double> attention(const std::vector<float> &q, const std::vector<flo
   return out;
 }
 
-void checkAttention(const char *file, bool causal) {
+/// How a kernel takes the four matrices of attention.
+enum class AttentionAbi { Descriptors, Pointers };
+
+/// A descriptor that was lowered to pointers: address, shape, strides, padding, then shape and strides once more.
+void addPointerDescriptor(Arguments &arguments, uint64_t address, std::array<uint64_t, 2> shape) {
+  for (uint64_t value :
+       {address, shape[0], shape[1], shape[1], uint64_t(1), uint64_t(0), shape[0], shape[1], shape[1], uint64_t(1)}) {
+    arguments.add(value);
+  }
+}
+
+void checkAttention(const char *file, bool causal, AttentionAbi abi = AttentionAbi::Descriptors) {
   constexpr int length = 256, d = 64;
   constexpr float scale = 0.125f;
   const LoweredKernel kernel = compileKernel(corpus(file, "fa"));
@@ -289,13 +333,18 @@ void checkAttention(const char *file, bool causal) {
     Machine machine(options);
     const uint64_t po = machine.allocate(length * d * 2), lse = machine.allocate(length * 4);
     Arguments arguments;
-    arguments.addDescriptor(machine, f16Type, 2, machine.upload(encode(q, floatToHalf)), {length, d}, {128, 64},
-                            swizzle128);
-    arguments.addDescriptor(machine, f16Type, 2, machine.upload(encode(k, floatToHalf)), {length, d}, {64, 64},
-                            swizzle128);
-    arguments.addDescriptor(machine, f16Type, 2, machine.upload(encode(v, floatToHalf)), {length, d}, {64, 64},
-                            swizzle128);
-    arguments.addDescriptor(machine, f16Type, 2, po, {length, d}, {128, 64}, swizzle128);
+    const std::array<uint64_t, 2> shape = {length, d};
+    const std::pair<uint64_t, uint32_t> matrices[] = {{machine.upload(encode(q, floatToHalf)), 128},
+                                                      {machine.upload(encode(k, floatToHalf)), 64},
+                                                      {machine.upload(encode(v, floatToHalf)), 64},
+                                                      {po, 128}};
+    for (auto [address, boxRows] : matrices) {
+      if (abi == AttentionAbi::Descriptors) {
+        arguments.addDescriptor(machine, f16Type, 2, address, shape, {boxRows, d}, swizzle128);
+      } else {
+        addPointerDescriptor(arguments, address, shape);
+      }
+    }
     arguments.add(lse);
     arguments.add(uint64_t(length));
     arguments.add(scale);
@@ -379,5 +428,11 @@ TEST_SUITE("emulator/Corpus") {
   TEST_CASE("persistent matmul") { checkPersistentMatmul("mm_pers.sm90"); }
   TEST_CASE("warp-specialized persistent matmul") { checkPersistentMatmul("mm_pers_ws_nw4.sm90"); }
   TEST_CASE("attention") { checkAttention("fa.sm90", false); }
+  // A tile that both CTAs hold is copied to shared memory by the first one alone.
+  TEST_CASE("matmul by clusters of two" * doctest::should_fail()) {
+    checkMatmulOverPointers({"mm_ptr_cta2.sm90", 128, 128, MatmulOverPointers::Half, 2});
+  }
+  TEST_CASE("block-scaled matmul") { checkScaledMatmul("scaled_mxfp8.sm90"); }
+  TEST_CASE("causal attention by mma") { checkAttention("fa_causal.sm80", true, AttentionAbi::Pointers); }
   TEST_CASE("causal attention") { checkAttention("fa_causal_ws.sm90", true); }
 }
