@@ -183,6 +183,9 @@ typedef struct jitk_runtime_options_t {
   jitk_log_callback_t log;
   void *log_user;
   jitk_log_level_t log_level;
+  /* Paths of bundles, looked into in this order and before the store. NULL: $JITK_BUNDLES, divided by colons. */
+  const char *const *bundles;
+  size_t num_bundles;
 } jitk_runtime_options_t;
 
 /* Worker threads, the store and the compiler. Immutable but for its caches. */
@@ -262,7 +265,8 @@ typedef enum jitk_tier_t {
   JITK_TIER_MEMORY = 2,   /* this process had its bytes */
   JITK_TIER_DISK = 3,     /* the disk store had them */
   JITK_TIER_COMPILED = 4, /* it was compiled now */
-  JITK_TIER_JOINED = 5    /* another thread was compiling it */
+  JITK_TIER_JOINED = 5,   /* another thread was compiling it */
+  JITK_TIER_BUNDLE = 6    /* a bundle had its bytes */
 } jitk_tier_t;
 
 /* Facts of one kernel. In an output, fields that the caller's `struct_size` does not reach are left out. */
@@ -372,6 +376,11 @@ JITK_API jitk_status_t jitk_plan_add(jitk_plan_t plan, jitk_description_t descri
 JITK_API jitk_status_t jitk_plan_add_json(jitk_plan_t plan, const char *text, jitk_error_t *error);
 /* The plan file of this plan. */
 JITK_API jitk_status_t jitk_plan_to_json(jitk_plan_t plan, jitk_text_t *text, jitk_error_t *error);
+/*
+ * Writes a bundle with the kernels of this plan for a target, and no others. Finds or compiles each, on the calling
+ * thread: prepare the plan first. Fails at the first that cannot be had, and writes nothing.
+ */
+JITK_API jitk_status_t jitk_plan_export(jitk_plan_t plan, const char *target, const char *path, jitk_error_t *error);
 /* Number of distinct descriptions. */
 JITK_API size_t jitk_plan_size(jitk_plan_t plan);
 
@@ -466,6 +475,20 @@ JITK_API jitk_status_t jitk_runtime_key(jitk_runtime_t runtime, jitk_description
  * moved to the quarantine. Fails with UNAVAILABLE if the runtime has no disk store.
  */
 JITK_API jitk_status_t jitk_store_list(jitk_runtime_t runtime, uint32_t verify, jitk_text_t *list, jitk_error_t *error);
+/*
+ * Why a description would be compiled, or would not, as a JSON object: its key, where it is found ("bundle", "store" or
+ * null), and for each stored entry of an equal description what differs (target, build, options, assembler). Opens the
+ * compiler library.
+ */
+JITK_API jitk_status_t jitk_store_explain(jitk_runtime_t runtime, jitk_description_t description, const char *target,
+                                          jitk_text_t *explanation, jitk_error_t *error);
+/*
+ * Writes a bundle: one file with all good entries of the disk store. It can be moved anywhere, and is given to a
+ * runtime in jitk_runtime_options_t. `*count` (may be NULL) is how many it holds.
+ */
+JITK_API jitk_status_t jitk_store_export(jitk_runtime_t runtime, const char *path, size_t *count, jitk_error_t *error);
+/* Puts the good entries of a bundle into the disk store. `*count` (may be NULL) is how many they are. */
+JITK_API jitk_status_t jitk_store_import(jitk_runtime_t runtime, const char *path, size_t *count, jitk_error_t *error);
 /* Removes least recently used entries until the store holds at most `bytes`, and all of the quarantine. */
 JITK_API jitk_status_t jitk_store_collect(jitk_runtime_t runtime, uint64_t bytes, jitk_error_t *error);
 

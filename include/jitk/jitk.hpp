@@ -159,6 +159,27 @@ public:
     return takeText(text);
   }
 
+  std::string explain(const Description &description, const std::string &target) const {
+    Call call;
+    jitk_text_t text = nullptr;
+    call.check(jitk_store_explain(handle_, description.get(), target.c_str(), &text, call.error()));
+    return takeText(text);
+  }
+
+  size_t exportStore(const std::string &path) const {
+    Call call;
+    size_t count = 0;
+    call.check(jitk_store_export(handle_, path.c_str(), &count, call.error()));
+    return count;
+  }
+
+  size_t importBundle(const std::string &path) const {
+    Call call;
+    size_t count = 0;
+    call.check(jitk_store_import(handle_, path.c_str(), &count, call.error()));
+    return count;
+  }
+
   void collectStore(uint64_t bytes) const {
     Call call;
     call.check(jitk_store_collect(handle_, bytes, call.error()));
@@ -327,6 +348,10 @@ public:
     return takeText(text);
   }
   size_t size() const { return jitk_plan_size(handle_); }
+  void exportBundle(const std::string &target, const std::string &path) const {
+    Call call;
+    call.check(jitk_plan_export(handle_, target.c_str(), path.c_str(), call.error()));
+  }
 
   /// Starts; `options.struct_size` is set here.
   void prepare(jitk_prepare_options_t options) const {

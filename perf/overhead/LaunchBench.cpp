@@ -64,7 +64,7 @@ void benchLookUp(const std::shared_ptr<Device> &device, StubCompiler &compiler) 
   options.storeFolder = "";
   options.compiler = &compiler;
   options.jobs = 2;
-  Plan plan(Runtime::create(std::move(options)));
+  Plan plan(*Runtime::create(std::move(options)));
   std::vector<std::shared_ptr<const Problem>> problems;
   for (int64_t n = 1; n <= 256; ++n) {
     problems.push_back(problem(n));

@@ -2,7 +2,7 @@
 
 namespace jitk::capi {
 
-static_assert(JITK_TIER_JOINED == static_cast<int>(Tier::Joined));
+static_assert(JITK_TIER_BUNDLE == static_cast<int>(Tier::Bundle));
 static_assert(JITK_TIER_COMPILED == static_cast<int>(Tier::Compiled));
 
 void fillFromEntry(const Entry &entry, jitk_kernel_info_t &info) {

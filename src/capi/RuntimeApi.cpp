@@ -32,6 +32,18 @@ static Status chooseLog(const jitk_runtime_options_t &given, RuntimeOptions &opt
   return okStatus();
 }
 
+static Status readBundles(const jitk_runtime_options_t &given, RuntimeOptions &options) {
+  if (!given.bundles) {
+    options.bundles = environment().bundles;
+    return okStatus();
+  }
+  for (size_t i = 0; i < given.num_bundles; ++i) {
+    JITK_TRY(require(given.bundles[i], "a path of options.bundles"));
+    options.bundles.emplace_back(given.bundles[i]);
+  }
+  return okStatus();
+}
+
 static Status readOptions(const jitk_runtime_options_t *given, RuntimeOptions &options) {
   jitk_runtime_options_t copy = {};
   if (given) {
@@ -50,6 +62,7 @@ static Status readOptions(const jitk_runtime_options_t *given, RuntimeOptions &o
   options.compilerLibrary = textOr(copy.compiler_library, environment().compilerLibrary);
   options.assembler = textOr(copy.assembler, environment().assembler);
   options.buildId = kBuildId;
+  JITK_TRY(readBundles(copy, options));
   return chooseLog(copy, options);
 }
 
@@ -60,6 +73,14 @@ static Json storeReport(Runtime &runtime) {
   }
   return {{"folder", nullptr},
           {"problem", runtime.storeProblem().ok() ? "none was asked for" : runtime.storeProblem().toString()}};
+}
+
+static Json bundleReport(Runtime &runtime) {
+  Json report = Json::array();
+  for (const std::unique_ptr<Bundle> &bundle : runtime.entries().bundles()) {
+    report.push_back(Json{{"path", bundle->path()}, {"kernels", bundle->size()}});
+  }
+  return report;
 }
 
 static Json compilerReport(Runtime &runtime) {
@@ -84,7 +105,7 @@ jitk_status_t jitk_runtime_create(const jitk_runtime_options_t *options, jitk_ru
     RuntimeOptions read;
     JITK_TRY(readOptions(options, read));
     auto handle = std::make_unique<jitk_runtime_s>();
-    handle->runtime = Runtime::create(std::move(read));
+    JITK_ASSIGN(handle->runtime, Runtime::create(std::move(read)));
     *runtime = handle.release();
     return okStatus();
   });
@@ -103,6 +124,7 @@ jitk_status_t jitk_runtime_report(jitk_runtime_t runtime, jitk_text_t *report, j
                  {"build_id", kBuildId},
                  {"workers", runtime->runtime->workers().count()},
                  {"store", storeReport(*runtime->runtime)},
+                 {"bundles", bundleReport(*runtime->runtime)},
                  {"compiler", compilerReport(*runtime->runtime)},
                  {"backends", Json::object()}};
     for (const Backend &backend : backends()) {

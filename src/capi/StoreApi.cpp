@@ -38,6 +38,43 @@ static Json itemJson(const DiskStore::Item &item) {
   return json;
 }
 
+/// What differs between the key of a stored entry and a wanted one.
+static Json differences(const KeyParts &stored, const KeyParts &wanted) {
+  Json json = Json::object();
+  auto compare = [&](const char *part, const std::string &there, const std::string &here) {
+    if (there != here) {
+      json[part] = Json{{"stored", there}, {"wanted", here}};
+    }
+  };
+  compare("target", stored.target, wanted.target);
+  compare("build_id", stored.buildId, wanted.buildId);
+  compare("options", stored.options, wanted.options);
+  compare("assembler", stored.assembler, wanted.assembler);
+  return json;
+}
+
+static Json explain(EntrySource &entries, DiskStore &disk, const Key &key) {
+  Json json = {{"key", key.name()}, {"found", nullptr}, {"similar", Json::array()}};
+  for (const DiskStore::Item &item : disk.list(/*quarantine=*/false)) {
+    if (!item.entry.ok()) {
+      continue;
+    }
+    const KeyParts &parts = item.entry->key.parts();
+    if (item.entry->key == key) {
+      json["found"] = "store";
+    } else if (parts.description == key.parts().description) {
+      json["similar"].push_back(Json{{"key", item.name}, {"differs", differences(parts, key.parts())}});
+    }
+  }
+  // Looked into before the store, so this is what counts.
+  for (const std::unique_ptr<Bundle> &bundle : entries.bundles()) {
+    if (bundle->find(key)) {
+      json["found"] = "bundle";
+    }
+  }
+  return json;
+}
+
 extern "C" {
 
 jitk_status_t jitk_store_list(jitk_runtime_t runtime, uint32_t verify, jitk_text_t *list, jitk_error_t *error) {
@@ -50,6 +87,59 @@ jitk_status_t jitk_store_list(jitk_runtime_t runtime, uint32_t verify, jitk_text
       json["entries"].push_back(itemJson(item));
     }
     *list = new jitk_text_s{json.dump(2)};
+    return okStatus();
+  });
+}
+
+jitk_status_t jitk_store_explain(jitk_runtime_t runtime, jitk_description_t description, const char *target,
+                                 jitk_text_t *explanation, jitk_error_t *error) {
+  return guard(error, [&]() -> Status {
+    JITK_TRY(require(explanation, "explanation"));
+    *explanation = nullptr;
+    JITK_ASSIGN(DiskStore * disk, diskOf(runtime));
+    JITK_TRY(require(description, "description"));
+    JITK_TRY(require(target, "target"));
+    JITK_ASSIGN(Target parsed, Target::parse(target));
+    EntrySource &entries = runtime->runtime->entries();
+    JITK_ASSIGN(Key key, entries.keyOf(*description->problem, parsed));
+    *explanation = new jitk_text_s{explain(entries, *disk, key).dump(2)};
+    return okStatus();
+  });
+}
+
+jitk_status_t jitk_store_export(jitk_runtime_t runtime, const char *path, size_t *count, jitk_error_t *error) {
+  return guard(error, [&]() -> Status {
+    JITK_ASSIGN(DiskStore * disk, diskOf(runtime));
+    JITK_TRY(require(path, "path"));
+    std::vector<Entry> entries;
+    for (DiskStore::Item &item : disk->list(/*quarantine=*/false)) {
+      if (item.entry.ok()) {
+        entries.push_back(*std::move(item.entry));
+      }
+    }
+    JITK_TRY(Bundle::write(path, entries));
+    if (count) {
+      *count = entries.size();
+    }
+    return okStatus();
+  });
+}
+
+jitk_status_t jitk_store_import(jitk_runtime_t runtime, const char *path, size_t *count, jitk_error_t *error) {
+  return guard(error, [&]() -> Status {
+    JITK_ASSIGN(DiskStore * disk, diskOf(runtime));
+    JITK_TRY(require(path, "path"));
+    JITK_ASSIGN(std::unique_ptr<Bundle> bundle, Bundle::open(path));
+    size_t numImported = 0;
+    for (size_t i = 0; i < bundle->size(); ++i) {
+      if (Result<Entry> entry = bundle->read(i); entry.ok()) {
+        disk->publish(*entry);
+        ++numImported;
+      }
+    }
+    if (count) {
+      *count = numImported;
+    }
     return okStatus();
   });
 }

@@ -40,6 +40,10 @@ Result<Obtained> EntrySource::findOrCompile(const Problem &problem, const Target
   if (std::shared_ptr<const Entry> entry = memory_.find(key)) {
     return Obtained{std::move(entry), Tier::Memory, 0};
   }
+  if (std::shared_ptr<const Entry> entry = findInBundles(key)) {
+    memory_.add(entry);
+    return Obtained{std::move(entry), Tier::Bundle, 0};
+  }
   std::shared_ptr<const Entry> entry = disk_ ? disk_->find(key) : nullptr;
   if (entry) {
     memory_.add(entry);
@@ -65,9 +69,27 @@ Result<Obtained> EntrySource::findOrCompile(const Problem &problem, const Target
   return Obtained{std::move(entry), tier, 0};
 }
 
+std::shared_ptr<const Entry> EntrySource::findInBundles(const Key &key) {
+  for (const std::unique_ptr<Bundle> &bundle : bundles_) {
+    Status damage;
+    if (std::shared_ptr<const Entry> entry = bundle->find(key, &damage)) {
+      return entry;
+    }
+    if (!damage.ok()) {
+      log_.warning("store", damage.message());
+    }
+  }
+  return nullptr;
+}
+
 Result<Obtained> EntrySource::findWithoutCompiler(const Problem &problem, const Target &target, Status why) {
   Stopwatch watch;
   Key key = makeKey(problem, target, /*assembler=*/"");
+  for (const std::unique_ptr<Bundle> &bundle : bundles_) {
+    if (std::shared_ptr<const Entry> entry = bundle->findAnyAssembler(key)) {
+      return Obtained{std::move(entry), Tier::Bundle, watch.milliseconds()};
+    }
+  }
   std::shared_ptr<const Entry> entry = disk_ ? disk_->findAnyAssembler(key) : nullptr;
   if (!entry) {
     return std::move(why).withNote(disk_ ? "and the store has no kernel for " + problem.text

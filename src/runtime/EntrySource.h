@@ -1,6 +1,6 @@
 // EntrySource: from a problem and a target to compiled code, by the cheapest way there is.
 //
-//   memory -> disk -> another thread that is at it -> another process that is at it -> the compiler
+//   memory -> another thread that is at it -> bundles -> disk -> another process that is at it -> the compiler
 
 #pragma once
 
@@ -8,17 +8,19 @@
 #include "src/runtime/Problem.h"
 #include "src/runtime/SingleFlight.h"
 #include "src/runtime/Target.h"
+#include "src/store/Bundle.h"
 #include "src/store/DiskStore.h"
 #include "src/store/MemoryStore.h"
 #include "src/support/Log.h"
 
 #include <chrono>
 #include <memory>
+#include <vector>
 
 namespace jitk {
 
 /// Where a kernel came from. The values are those of `jitk_tier_t`.
-enum class Tier : uint8_t { None = 0, Loaded = 1, Memory = 2, Disk = 3, Compiled = 4, Joined = 5 };
+enum class Tier : uint8_t { None = 0, Loaded = 1, Memory = 2, Disk = 3, Compiled = 4, Joined = 5, Bundle = 6 };
 
 /// An entry and how it was got.
 struct Obtained {
@@ -31,12 +33,13 @@ struct Obtained {
 class EntrySource {
 public:
   /// `disk` may be null. `compiler` and `log` must outlive this.
-  EntrySource(LazyCompiler &compiler, std::unique_ptr<DiskStore> disk, uint64_t memoryBytes,
-              std::chrono::milliseconds lockPatience, Log &log)
-      : compiler_(compiler), disk_(std::move(disk)), memory_(memoryBytes), lockPatience_(lockPatience), log_(log) {}
+  EntrySource(LazyCompiler &compiler, std::vector<std::unique_ptr<Bundle>> bundles, std::unique_ptr<DiskStore> disk,
+              uint64_t memoryBytes, std::chrono::milliseconds lockPatience, Log &log)
+      : compiler_(compiler), bundles_(std::move(bundles)), disk_(std::move(disk)), memory_(memoryBytes),
+        lockPatience_(lockPatience), log_(log) {}
 
   /// Gets the entry; compiles on the calling thread if nobody has it. Without a compiler, or without an assembler, an
-  /// entry of the disk store serves whatever assembler made it.
+  /// entry of a bundle or of the disk store serves whatever assembler made it.
   Result<Obtained> obtain(const Problem &problem, const Target &target);
 
   /// The key that `obtain` uses. Opens the compiler library.
@@ -46,14 +49,17 @@ public:
   Result<CompiledKernel> compile(const Problem &problem, const Target &target, const CompileOptions &options);
 
   DiskStore *disk() { return disk_.get(); }
+  std::span<const std::unique_ptr<Bundle>> bundles() const { return bundles_; }
 
 private:
   Key makeKey(const Problem &problem, const Target &target, std::string assembler) const;
   Result<Obtained> findOrCompile(const Problem &problem, const Target &target, const Key &key);
+  std::shared_ptr<const Entry> findInBundles(const Key &key);
   Result<Obtained> findWithoutCompiler(const Problem &problem, const Target &target, Status why);
   Result<std::shared_ptr<const Entry>> compileEntry(const Problem &problem, const Target &target, const Key &key);
 
   LazyCompiler &compiler_;
+  const std::vector<std::unique_ptr<Bundle>> bundles_;
   std::unique_ptr<DiskStore> disk_;
   MemoryStore memory_;
   const std::chrono::milliseconds lockPatience_;

@@ -4,15 +4,20 @@
 
 namespace jitk {
 
-std::shared_ptr<Runtime> Runtime::create(RuntimeOptions options) {
-  return std::shared_ptr<Runtime>(new Runtime(options));
+Result<std::shared_ptr<Runtime>> Runtime::create(RuntimeOptions options) {
+  std::vector<std::unique_ptr<Bundle>> bundles;
+  for (const std::string &path : options.bundles) {
+    JITK_ASSIGN(std::unique_ptr<Bundle> bundle, Bundle::open(path));
+    bundles.push_back(std::move(bundle));
+  }
+  return std::shared_ptr<Runtime>(new Runtime(options, std::move(bundles)));
 }
 
-Runtime::Runtime(RuntimeOptions &options)
+Runtime::Runtime(RuntimeOptions &options, std::vector<std::unique_ptr<Bundle>> bundles)
     : log_(std::move(options.logSink), std::move(options.logFilter)),
       compiler_(options.compiler ? LazyCompiler(*options.compiler, options.assembler)
                                  : LazyCompiler(options.compilerLibrary, options.buildId, options.assembler)),
-      entries_(compiler_, openDisk(options), options.memoryBytes, options.lockPatience, log_),
+      entries_(compiler_, std::move(bundles), openDisk(options), options.memoryBytes, options.lockPatience, log_),
       generation_(processGeneration()), workers_(createWorkers(options.jobs)) {}
 
 std::unique_ptr<DiskStore> Runtime::openDisk(const RuntimeOptions &options) {

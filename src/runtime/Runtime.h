@@ -19,11 +19,13 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace jitk {
 
 struct RuntimeOptions {
   std::optional<std::string> storeFolder; ///< absent: none was found; empty: none is wanted
+  std::vector<std::string> bundles;       ///< paths; looked into in this order, before the disk
   uint64_t storeBytes = uint64_t{4} << 30;
   uint64_t memoryBytes = uint64_t{256} << 20;
   std::chrono::milliseconds lockPatience{60'000};
@@ -39,8 +41,8 @@ struct RuntimeOptions {
 /// Thread-safe. Destruction waits for the jobs of its workers.
 class Runtime {
 public:
-  /// Never fails for want of a store: that is a line in the log.
-  static std::shared_ptr<Runtime> create(RuntimeOptions options);
+  /// Does not fail for want of a store: that is a line in the log. Fails if a bundle cannot be opened.
+  static Result<std::shared_ptr<Runtime>> create(RuntimeOptions options);
 
   /// The kernel of a problem on a device: the one that is loaded there already, else one obtained and loaded now, on
   /// the calling thread. Nobody keeps it but the caller. `tier` (may be null) is told how this call got it.
@@ -60,7 +62,7 @@ private:
   /// A device and a problem.
   using Place = std::pair<const Device *, std::string>;
 
-  explicit Runtime(RuntimeOptions &options);
+  Runtime(RuntimeOptions &options, std::vector<std::unique_ptr<Bundle>> bundles);
   std::unique_ptr<DiskStore> openDisk(const RuntimeOptions &options);
   std::shared_ptr<const Kernel> findLoaded(const Place &place);
   Result<std::shared_ptr<const Kernel>> obtainAndLoad(const std::shared_ptr<Device> &device,

@@ -1,5 +1,6 @@
 #include "src/support/Env.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <string_view>
@@ -25,9 +26,24 @@ static std::optional<uint32_t> number(const char *name) {
   return value;
 }
 
+/// The parts of a list divided by colons; empty ones are left out.
+static std::vector<std::string> list(const char *name) {
+  std::vector<std::string> parts;
+  std::string text = variable(name).value_or("");
+  for (size_t begin = 0; begin < text.size();) {
+    size_t end = std::min(text.find(':', begin), text.size());
+    if (end > begin) {
+      parts.push_back(text.substr(begin, end - begin));
+    }
+    begin = end + 1;
+  }
+  return parts;
+}
+
 Environment readEnvironment() {
   Environment found;
   found.store = variable("JITK_STORE");
+  found.bundles = list("JITK_BUNDLES");
   found.compilerLibrary = nonEmpty("JITK_COMPILER_LIBRARY");
   found.driverLibrary = nonEmpty("JITK_DRIVER_LIBRARY");
   found.assembler = nonEmpty("JITK_ASSEMBLER");

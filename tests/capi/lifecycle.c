@@ -100,9 +100,44 @@ static void check_artifact(jitk_runtime_t runtime, jitk_description_t descriptio
   jitk_artifact_release(artifact);
 }
 
-static void check_store(jitk_runtime_t runtime, const char *key) {
+/* The store's kernels go into a bundle and come back; a runtime with the bundle needs no store. */
+static void check_bundle(jitk_runtime_t runtime, jitk_plan_t plan, jitk_description_t description, const char *path) {
+  jitk_error_t error = NULL;
+  size_t count = 0;
+  jitk_runtime_options_t options = {.struct_size = sizeof options};
+  jitk_runtime_t other = NULL;
+  jitk_device_t device = NULL;
+  jitk_kernel_t kernel = NULL;
+  jitk_kernel_info_t info = {.struct_size = sizeof info};
+  CHECK_OK(jitk_store_export(runtime, path, &count, &error));
+  CHECK(count == 2);
+  CHECK_OK(jitk_plan_export(plan, "emulator:sm_90a", path, &error));
+  CHECK_OK(jitk_store_import(runtime, path, &count, &error));
+  CHECK(count == 2);
+  options.store_path = "";
+  options.compiler_library = JITK_STUB_COMPILER;
+  options.bundles = &path;
+  options.num_bundles = 1;
+  CHECK_OK(jitk_runtime_create(&options, &other, &error));
+  CHECK_OK(jitk_device_open(other, "emulator:sm_90a", NULL, &device, &error));
+  CHECK_OK(jitk_runtime_kernel(other, device, description, &kernel, &error));
+  CHECK_OK(jitk_kernel_info(kernel, &info, &error));
+  CHECK(info.tier == JITK_TIER_BUNDLE);
+  jitk_kernel_release(kernel);
+  jitk_device_release(device);
+  jitk_runtime_release(other);
+}
+
+static void check_store(jitk_runtime_t runtime, jitk_description_t description, const char *key) {
   jitk_error_t error = NULL;
   jitk_text_t list = NULL;
+  CHECK_OK(jitk_store_explain(runtime, description, "emulator:sm_90a", &list, &error));
+  CHECK(strstr(jitk_text_data(list), "\"found\": \"store\"") != NULL);
+  jitk_text_release(list);
+  CHECK_OK(jitk_store_explain(runtime, description, "sm_90a", &list, &error));
+  CHECK(strstr(jitk_text_data(list), "\"found\": null") != NULL);
+  CHECK(strstr(jitk_text_data(list), "\"stored\": \"emulator:sm_90a\"") != NULL);
+  jitk_text_release(list);
   CHECK_OK(jitk_store_list(runtime, 1, &list, &error));
   CHECK(strstr(jitk_text_data(list), key) != NULL);
   jitk_text_release(list);
@@ -178,7 +213,10 @@ int main(int argc, char **argv) {
     CHECK_OK(jitk_kernel_info(kernel, &info, &error));
     check_artifact(runtime, description, info.key);
     if (store[0]) {
-      check_store(runtime, info.key);
+      char path[4096];
+      snprintf(path, sizeof path, "%s.bundle", store);
+      check_bundle(runtime, plan, description, path);
+      check_store(runtime, description, info.key);
     }
   }
 

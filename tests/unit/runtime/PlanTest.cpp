@@ -177,7 +177,7 @@ TEST_CASE("higher priorities are begun first") {
   options.storeFolder = "";
   options.compiler = &stub.compiler;
   options.jobs = 1;
-  stub.runtime = Runtime::create(std::move(options));
+  stub.runtime = *Runtime::create(std::move(options));
   std::vector<int64_t> order;
   stub.compiler.onCompile = [&](const Description &description) { order.push_back(description.dimension("n").value); };
   Plan plan(stub.runtime);

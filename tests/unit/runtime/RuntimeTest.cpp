@@ -95,7 +95,7 @@ TEST_CASE("several runtimes over one store compile each kernel once") {
     options.compiler = &compiler;
     options.jobs = 1;
     options.lockPatience = std::chrono::seconds(60);
-    return Runtime::create(std::move(options));
+    return *Runtime::create(std::move(options));
   };
   constexpr int kRuntimes = 8, kKernels = 12;
   std::vector<std::shared_ptr<Runtime>> runtimes;
@@ -193,7 +193,7 @@ TEST_CASE("no place for a store is one warning too") {
   RuntimeOptions options;
   options.logSink = lines.sink();
   options.jobs = 1;
-  std::shared_ptr<Runtime> runtime = Runtime::create(std::move(options));
+  std::shared_ptr<Runtime> runtime = *Runtime::create(std::move(options));
   CHECK(lines.lines() == std::vector<std::string>{"warning: store: no folder for the store: HOME, XDG_CACHE_HOME and "
                                                   "JITK_STORE are not set; kernels stay in memory"});
 }
@@ -208,7 +208,7 @@ TEST_CASE("without a compiler library the store still serves") {
   options.compilerLibrary = "/nowhere/libjitk-compiler.so";
   options.buildId = "stub build";
   options.jobs = 1;
-  std::shared_ptr<Runtime> sealedImage = Runtime::create(std::move(options));
+  std::shared_ptr<Runtime> sealedImage = *Runtime::create(std::move(options));
   Result<Obtained> found = sealedImage->entries().obtain(*stubProblem("*"), kTarget);
   REQUIRE(found.ok());
   CHECK(found->tier == Tier::Disk);
@@ -216,6 +216,35 @@ TEST_CASE("without a compiler library the store still serves") {
   CHECK(missing.status().code() == StatusCode::Unavailable);
   CHECK(missing.status().toString().find("/nowhere/libjitk-compiler.so") != std::string::npos);
   CHECK(missing.status().toString().find("and the store has no kernel for stub") != std::string::npos);
+}
+
+TEST_CASE("a bundle serves before the disk, with a compiler or without") {
+  TemporaryFolder folder;
+  StubRuntime stub;
+  std::vector<Entry> entries = {*stub.runtime->entries().obtain(*stubProblem("*"), kTarget)->entry};
+  REQUIRE(Bundle::write(folder.path("bundle"), entries).ok());
+
+  RuntimeOptions options;
+  options.storeFolder = folder.path("store");
+  options.bundles = {folder.path("bundle")};
+  options.jobs = 1;
+  SUBCASE("with") { options.compiler = &stub.compiler; }
+  SUBCASE("without") {
+    options.compilerLibrary = "/nowhere/libjitk-compiler.so";
+    options.buildId = stub.compiler.buildId();
+  }
+  std::shared_ptr<Runtime> runtime = *Runtime::create(std::move(options));
+  Result<Obtained> found = runtime->entries().obtain(*stubProblem("*"), kTarget);
+  REQUIRE(found.ok());
+  CHECK(found->tier == Tier::Bundle);
+  CHECK(stub.compiler.numCompilations == 1);
+}
+
+TEST_CASE("a bundle that cannot be opened is told at once") {
+  RuntimeOptions options;
+  options.storeFolder = "";
+  options.bundles = {"/nowhere/bundle"};
+  CHECK(Runtime::create(std::move(options)).status().code() == StatusCode::Unavailable);
 }
 
 TEST_CASE("without an assembler the store still serves") {

@@ -32,7 +32,7 @@ struct StubRuntime {
     options.jobs = 4;
     options.lockPatience = std::chrono::seconds(30);
     options.logSink = lines.sink();
-    runtime = Runtime::create(std::move(options));
+    runtime = *Runtime::create(std::move(options));
   }
 
   StubCompiler compiler;

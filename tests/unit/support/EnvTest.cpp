@@ -38,6 +38,12 @@ TEST_CASE("numbers that are none are ignored") {
   unsetenv("JITK_JOBS");
 }
 
+TEST_CASE("bundles are divided by colons") {
+  setenv("JITK_BUNDLES", "/a.jitk::/b.jitk:", 1);
+  CHECK(readEnvironment().bundles == std::vector<std::string>{"/a.jitk", "/b.jitk"});
+  unsetenv("JITK_BUNDLES");
+}
+
 TEST_CASE("an empty JITK_STORE is not an absent one") {
   setenv("JITK_STORE", "", 1);
   CHECK(readEnvironment().storeFolder() == "");

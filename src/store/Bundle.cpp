@@ -1,0 +1,181 @@
+#include "src/store/Bundle.h"
+
+#include "src/store/File.h"
+#include "src/support/Bytes.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <fcntl.h>
+#include <map>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace jitk {
+
+static constexpr uint64_t kMagic = 0x00444e424b54494a; // "JITKBND\0"
+static constexpr uint32_t kBundleVersion = 1;
+static constexpr size_t kHeaderBytes = 40;
+static constexpr size_t kNameBytes = 41;
+static constexpr size_t kPlaceBytes = kNameBytes + 16;
+
+static Status damaged(const std::string &path, const std::string &what) {
+  return Status(StatusCode::DataLoss, "bundle " + path + ": " + what).atStage("store");
+}
+
+static Status cannot(const char *what, const std::string &path) {
+  int error = errno;
+  return unavailable("bundle " + path + " cannot be " + what + ": " + describeErrno(error)).atStage("store");
+}
+
+// --- reading
+
+Result<std::unique_ptr<Bundle>> Bundle::open(const std::string &path) {
+  File file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  struct stat status;
+  if (!file || ::fstat(file.descriptor(), &status) != 0) {
+    return cannot("opened", path);
+  }
+  auto size = static_cast<size_t>(status.st_size);
+  if (!S_ISREG(status.st_mode) || size < kHeaderBytes) {
+    return damaged(path, "not a bundle");
+  }
+  void *mapping = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.descriptor(), 0);
+  if (mapping == MAP_FAILED) {
+    return cannot("mapped", path);
+  }
+  std::unique_ptr<Bundle> bundle(new Bundle(path, {static_cast<const uint8_t *>(mapping), size}));
+  JITK_TRY(bundle->readIndex());
+  return bundle;
+}
+
+Bundle::~Bundle() { ::munmap(const_cast<uint8_t *>(bytes_.data()), bytes_.size()); }
+
+Status Bundle::readIndex() {
+  ByteReader header(bytes_);
+  if (header.integer<uint64_t>() != kMagic) {
+    return damaged(path_, "not a bundle");
+  }
+  if (auto version = header.integer<uint32_t>(); version != kBundleVersion) {
+    return damaged(path_, "version must be " + std::to_string(kBundleVersion) + ": got " + std::to_string(version));
+  }
+  auto count = header.integer<uint32_t>();
+  if (auto length = header.integer<uint64_t>(); length != bytes_.size()) {
+    return damaged(path_, "length must be " + std::to_string(length) + " bytes: got " + std::to_string(bytes_.size()));
+  }
+  Hash128 checksum;
+  checksum.high = header.integer<uint64_t>();
+  checksum.low = header.integer<uint64_t>();
+  std::span<const uint8_t> index = header.raw(size_t{count} * kPlaceBytes);
+  if (header.failed() || hashBytes(index) != checksum) {
+    return damaged(path_, "index is damaged");
+  }
+  ByteReader reader(index);
+  index_.reserve(count);
+  for (uint32_t i = 0; i < count; ++i) {
+    std::span<const uint8_t> name = reader.raw(kNameBytes);
+    auto offset = reader.integer<uint64_t>();
+    auto length = reader.integer<uint64_t>();
+    if (offset > bytes_.size() || length > bytes_.size() - offset) {
+      return damaged(path_, "an entry lies outside the file");
+    }
+    index_.push_back({{reinterpret_cast<const char *>(name.data()), name.size()}, offset, length});
+  }
+  return okStatus();
+}
+
+std::vector<Bundle::Place>::const_iterator Bundle::lowerBound(std::string_view name) const {
+  return std::lower_bound(index_.begin(), index_.end(), name,
+                          [](const Place &place, std::string_view wanted) { return place.name < wanted; });
+}
+
+Result<Entry> Bundle::read(size_t index) const {
+  return Entry::deserialize(bytes_.subspan(index_[index].offset, index_[index].length));
+}
+
+std::shared_ptr<const Entry> Bundle::find(const Key &key, Status *damage) const {
+  auto place = lowerBound(key.name());
+  if (place == index_.end() || place->name != key.name()) {
+    return nullptr;
+  }
+  Result<Entry> entry = read(static_cast<size_t>(place - index_.begin()));
+  if (!entry.ok()) {
+    if (damage) {
+      *damage = damaged(path_, "entry " + key.name() + ": " + std::string(entry.status().message()));
+    }
+    return nullptr;
+  }
+  // The hash only names the entry.
+  return entry->key == key ? std::make_shared<const Entry>(*std::move(entry)) : nullptr;
+}
+
+std::shared_ptr<const Entry> Bundle::findAnyAssembler(const Key &key) const {
+  for (auto place = lowerBound(key.problemName()); place != index_.end() && place->name.starts_with(key.problemName());
+       ++place) {
+    Result<Entry> entry = read(static_cast<size_t>(place - index_.begin()));
+    if (!entry.ok()) {
+      continue;
+    }
+    KeyParts parts = entry->key.parts();
+    parts.assembler = key.parts().assembler;
+    if (parts == key.parts()) {
+      return std::make_shared<const Entry>(*std::move(entry));
+    }
+  }
+  return nullptr;
+}
+
+// --- writing
+
+/// The whole file.
+static std::vector<uint8_t> serialize(std::span<const Entry> entries) {
+  std::map<std::string, std::vector<uint8_t>> byName;
+  for (const Entry &entry : entries) {
+    byName.try_emplace(entry.key.name(), entry.serialize());
+  }
+  ByteWriter index;
+  uint64_t offset = kHeaderBytes + byName.size() * kPlaceBytes;
+  for (const auto &[name, bytes] : byName) {
+    index.raw({reinterpret_cast<const uint8_t *>(name.data()), name.size()});
+    index.integer(offset);
+    index.integer(static_cast<uint64_t>(bytes.size()));
+    offset += bytes.size();
+  }
+  Hash128 checksum = hashBytes(index.written());
+  ByteWriter writer;
+  writer.integer(kMagic);
+  writer.integer(kBundleVersion);
+  writer.integer(static_cast<uint32_t>(byName.size()));
+  writer.integer(offset);
+  writer.integer(checksum.high);
+  writer.integer(checksum.low);
+  writer.raw(index.written());
+  for (const auto &[name, bytes] : byName) {
+    writer.raw(bytes);
+  }
+  return writer.take();
+}
+
+Status Bundle::write(const std::string &path, std::span<const Entry> entries) {
+  std::string temporary = path + ".tmp-" + std::to_string(::getpid());
+  {
+    File file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+    if (!file) {
+      return cannot("created", temporary);
+    }
+    // Flushed, since a bundle is made once and carried elsewhere.
+    if (!writeAll(file, serialize(entries)) || ::fsync(file.descriptor()) != 0 || !file.close()) {
+      Status status = cannot("written", temporary);
+      (void)::unlink(temporary.c_str());
+      return status;
+    }
+  }
+  if (::rename(temporary.c_str(), path.c_str()) != 0) {
+    Status status = cannot("renamed", path);
+    (void)::unlink(temporary.c_str());
+    return status;
+  }
+  return okStatus();
+}
+
+} // namespace jitk

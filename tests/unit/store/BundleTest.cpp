@@ -1,0 +1,106 @@
+#include "src/store/Bundle.h"
+
+#include "tests/support/SampleEntry.h"
+#include "tests/support/TemporaryFolder.h"
+
+#include <doctest/doctest.h>
+#include <fstream>
+
+using namespace jitk;
+using namespace jitk::test;
+
+TEST_SUITE_BEGIN("store/Bundle");
+
+namespace {
+
+std::vector<uint8_t> readFile(const std::string &path) {
+  std::ifstream stream(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+void writeFile(const std::string &path, std::span<const uint8_t> bytes) {
+  std::ofstream stream(path, std::ios::binary | std::ios::trunc);
+  stream.write(reinterpret_cast<const char *>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+}
+
+/// Three problems, one of them twice.
+std::vector<Entry> sampleEntries() {
+  std::vector<Entry> entries;
+  for (const char *name : {"a", "b", "c", "a"}) {
+    entries.push_back(sampleEntry(sampleKey(name)));
+  }
+  return entries;
+}
+
+} // namespace
+
+TEST_CASE("what was written is found, from wherever the file was moved to") {
+  TemporaryFolder folder;
+  REQUIRE(Bundle::write(folder.path("one"), sampleEntries()).ok());
+  std::filesystem::rename(folder.path("one"), folder.path("two"));
+  std::unique_ptr<Bundle> bundle = *Bundle::open(folder.path("two"));
+  CHECK(bundle->size() == 3);
+  for (const char *name : {"a", "b", "c"}) {
+    std::shared_ptr<const Entry> entry = bundle->find(sampleKey(name));
+    REQUIRE(entry);
+    CHECK(entry->serialize() == sampleEntry(sampleKey(name)).serialize());
+  }
+  CHECK_FALSE(bundle->find(sampleKey("d")));
+}
+
+TEST_CASE("the entry of any assembler is found by its problem") {
+  TemporaryFolder folder;
+  std::vector<Entry> entries = {sampleEntry(sampleKey("a", "ptxas 12.8")), sampleEntry(sampleKey("b", "ptxas 12.8"))};
+  REQUIRE(Bundle::write(folder.path("bundle"), entries).ok());
+  std::unique_ptr<Bundle> bundle = *Bundle::open(folder.path("bundle"));
+  CHECK_FALSE(bundle->find(sampleKey("a", "")));
+  REQUIRE(bundle->findAnyAssembler(sampleKey("a", "")));
+  CHECK_FALSE(bundle->findAnyAssembler(sampleKey("c", "")));
+}
+
+TEST_CASE("an empty bundle is a bundle") {
+  TemporaryFolder folder;
+  REQUIRE(Bundle::write(folder.path("bundle"), {}).ok());
+  CHECK((*Bundle::open(folder.path("bundle")))->size() == 0);
+}
+
+TEST_CASE("a bundle that is not there or is none is refused, and says why") {
+  TemporaryFolder folder;
+  CHECK(Bundle::open(folder.path("none")).status().code() == StatusCode::Unavailable);
+  writeFile(folder.path("other"), std::vector<uint8_t>(100, 'x'));
+  CHECK(Bundle::open(folder.path("other")).status().toString() == "bundle " + folder.path("other") + ": not a bundle");
+  CHECK(Bundle::open(folder.path()).status().code() == StatusCode::DataLoss);
+}
+
+TEST_CASE("damage at any byte never gives wrong bytes") {
+  TemporaryFolder folder = TemporaryFolder::inMemory();
+  REQUIRE(Bundle::write(folder.path("good"), sampleEntries()).ok());
+  std::vector<uint8_t> good = readFile(folder.path("good"));
+  for (size_t at = 0; at < good.size(); ++at) {
+    for (bool truncate : {false, true}) {
+      CAPTURE(at);
+      CAPTURE(truncate);
+      std::vector<uint8_t> bad = good;
+      truncate ? bad.resize(at) : static_cast<void>(bad[at] ^= 0x10);
+      writeFile(folder.path("bad"), bad);
+      Result<std::unique_ptr<Bundle>> bundle = Bundle::open(folder.path("bad"));
+      if (!bundle.ok()) {
+        REQUIRE(bundle.status().code() == StatusCode::DataLoss);
+        continue;
+      }
+      int numDamaged = 0;
+      for (const char *name : {"a", "b", "c"}) {
+        Status damage;
+        std::shared_ptr<const Entry> entry = (*bundle)->find(sampleKey(name), &damage);
+        bool right = entry && entry->serialize() == sampleEntry(sampleKey(name)).serialize();
+        bool told = !entry && damage.code() == StatusCode::DataLoss;
+        bool acceptable = right || told;
+        REQUIRE(acceptable);
+        numDamaged += told;
+      }
+      REQUIRE(numDamaged == 1);
+    }
+  }
+}
+
+TEST_SUITE_END();
