@@ -14,10 +14,10 @@ struct Sizes {
 } // namespace
 
 static Sizes readSizes(Configuration &c) {
-  return {c.positive("hidden_size"),         c.positive("intermediate_size"), c.positive("moe_intermediate_size"),
-          c.positive("n_shared_experts"),    c.positive("n_routed_experts"),  c.positive("num_attention_heads"),
-          c.positive("q_lora_rank"),         c.positive("kv_lora_rank"),      c.positive("qk_nope_head_dim"),
-          c.positive("qk_rope_head_dim"),    c.positive("v_head_dim"),        c.positive("vocab_size")};
+  return {c.positive("hidden_size"),      c.positive("intermediate_size"), c.positive("moe_intermediate_size"),
+          c.positive("n_shared_experts"), c.positive("n_routed_experts"),  c.positive("num_attention_heads"),
+          c.positive("q_lora_rank"),      c.positive("kv_lora_rank"),      c.positive("qk_nope_head_dim"),
+          c.positive("qk_rope_head_dim"), c.positive("v_head_dim"),        c.positive("vocab_size")};
 }
 
 static WeightFormat weightFormat(Configuration &c) {

@@ -12,8 +12,7 @@ Result<ModelPlan> planModel(std::string_view text, const PlanOptions &options) {
     return invalidArgument("tensor parallelism must be at least 1: got " + std::to_string(options.tensorParallel));
   }
   if (options.maxTokens < 1) {
-    return invalidArgument("the largest number of tokens must be at least 1: got " +
-                           std::to_string(options.maxTokens));
+    return invalidArgument("the largest number of tokens must be at least 1: got " + std::to_string(options.maxTokens));
   }
   JITK_ASSIGN(Configuration configuration, Configuration::parse(text));
   ModelPlan plan;
@@ -59,9 +58,8 @@ std::string ModelPlan::toJson() const {
   json["max_tokens"] = options.maxTokens;
   json["kernels"] = nlohmann::ordered_json::array();
   for (const PlannedKernel &kernel : kernels) {
-    json["kernels"].push_back({{"op", kernel.description.op()},
-                               {"attributes", attributesOf(kernel.description)},
-                               {"uses", kernel.uses}});
+    json["kernels"].push_back(
+        {{"op", kernel.description.op()}, {"attributes", attributesOf(kernel.description)}, {"uses", kernel.uses}});
   }
   json["missing"] = nlohmann::ordered_json::array();
   for (const MissingOp &op : missing) {

@@ -1,7 +1,7 @@
 // From a model's configuration to the closed set of kernel descriptions that serving it needs.
 //
-// A model family is one file that knows the layers' projections. Token counts are cut into buckets, powers of two from 16
-// to the largest batch: each matmul of a layer is planned once for each bucket with m static, so that tiles fit, and
+// A model family is one file that knows the layers' projections. Token counts are cut into buckets, powers of two from
+// 16 to the largest batch: each matmul of a layer is planned once for each bucket with m static, so that tiles fit, and
 // once for every other count through the bucket above it (an engine pads). What a layer needs and no op serves yet is
 // listed by name.
 
@@ -17,8 +17,9 @@
 namespace jitk {
 
 struct PlanOptions {
-  int64_t tensorParallel = 1; ///< ranks that share each layer: columns of the first matmul of a pair, rows of the second
-  int64_t maxTokens = 4096;   ///< largest number of tokens in one step; prefill attention goes up to it too
+  int64_t tensorParallel =
+      1;                    ///< ranks that share each layer: columns of the first matmul of a pair, rows of the second
+  int64_t maxTokens = 4096; ///< largest number of tokens in one step; prefill attention goes up to it too
 };
 
 struct PlannedKernel {
@@ -42,9 +43,9 @@ struct ModelPlan {
   std::string toJson() const;
 };
 
-/// Reads a configuration in the form that model hubs publish (config.json). Fails with InvalidArgument naming the field:
-/// an unknown `model_type`, a missing field, one of the wrong type or range, values that contradict each other or the
-/// options.
+/// Reads a configuration in the form that model hubs publish (config.json). Fails with InvalidArgument naming the
+/// field: an unknown `model_type`, a missing field, one of the wrong type or range, values that contradict each other
+/// or the options.
 Result<ModelPlan> planModel(std::string_view configuration, const PlanOptions &options);
 
 } // namespace jitk

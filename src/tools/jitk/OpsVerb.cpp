@@ -35,7 +35,7 @@ static void show(const std::string &op) {
   std::printf("%s: %s\n\n", op.c_str(), member(schema, "summary").c_str());
   Table attributes({"attribute", "type", "default", "allowed", "meaning"});
   for (const Json &attribute : schema["attributes"]) {
-    attributes.add({member(attribute, "name"), member(attribute, "type"), member(attribute, "default"),
+    attributes.add({member(attribute, "name"), member(attribute, "kind"), member(attribute, "default"),
                     member(attribute, "words") + member(attribute, "allowed"), member(attribute, "meaning")});
   }
   std::printf("%s\n", attributes.render().c_str());

@@ -1,0 +1,152 @@
+// What only a GPU can show: agreement with cuBLASLt, equal bits from run to run, launches under graph capture.
+//
+// A missing device, driver or library is a failure, not a skip.
+
+#include "jitk/jitk.hpp"
+#include "src/reference/Instance.h"
+#include "src/reference/Numeric.h"
+#include "tests/gpu/CublasLt.h"
+
+#include <cmath>
+#include <cstring>
+#include <doctest/doctest.h>
+
+using namespace jitk;
+
+namespace {
+
+struct Session {
+  api::Runtime runtime;
+  api::Device device;
+
+  static const Session &get() {
+    static const Session session;
+    return session;
+  }
+
+private:
+  Session() {
+    jitk_runtime_options_t options = {};
+    options.struct_size = sizeof options;
+    options.store_path = "";
+    runtime = api::Runtime::create(&options);
+    device = api::Device::open(runtime, "cuda:0");
+  }
+};
+
+/// The tensors of a problem on the device.
+class OnDevice {
+public:
+  explicit OnDevice(const std::string &text, uint64_t seed) {
+    auto description = parseDescription(text);
+    REQUIRE(description.ok());
+    auto tensors = reference::makeTensors(*description, {}, seed);
+    REQUIRE(tensors.ok());
+    for (reference::HostTensor &tensor : *tensors) {
+      buffers_.emplace_back(Session::get().device, tensor.bytes.size());
+      Session::get().device.copyToDevice(buffers_.back().address(), tensor.bytes.data(), tensor.bytes.size());
+      shapes_.push_back(tensor.shape);
+    }
+  }
+
+  std::vector<uint64_t> addresses() const {
+    std::vector<uint64_t> all;
+    for (const api::Buffer &buffer : buffers_) {
+      all.push_back(buffer.address());
+    }
+    return all;
+  }
+
+  std::vector<uint8_t> bytes(size_t index) const {
+    std::vector<uint8_t> image(buffers_[index].size());
+    Session::get().device.copyToHost(image.data(), buffers_[index].address(), image.size());
+    return image;
+  }
+  std::vector<float> values(size_t index) const { return reference::decode(shapes_[index].dtype, bytes(index)); }
+  void poison(size_t index) const {
+    Session::get().device.fill(buffers_[index].address(), 0xFF, buffers_[index].size());
+  }
+  size_t size() const { return buffers_.size(); }
+  bool isWritten(size_t index) const { return shapes_[index].written; }
+
+private:
+  std::vector<api::Buffer> buffers_;
+  std::vector<TensorShape> shapes_;
+};
+
+struct Product {
+  int64_t m, n, k;
+  const char *dtype, *outDtype;
+  bool columnMajorB;
+
+  std::string text() const {
+    return "matmul m=" + std::to_string(m) + " n=" + std::to_string(n) + " k=" + std::to_string(k) + " dtype=" + dtype +
+           " out_dtype=" + outDtype + " b_layout=" + (columnMajorB ? "col" : "row");
+  }
+};
+
+} // namespace
+
+TEST_SUITE("gpu") {
+  TEST_CASE("products agree with cuBLASLt over whole matrices") {
+    gpu::CublasLt cublas;
+    const Product products[] = {{128, 128, 128, "fp16", "fp16", false},   {1024, 1024, 1024, "fp16", "fp16", false},
+                                {4096, 2112, 7168, "bf16", "bf16", true}, {64, 7168, 2048, "bf16", "bf16", true},
+                                {1000, 520, 1032, "fp16", "fp32", true},  {8192, 8192, 8192, "bf16", "bf16", true}};
+    for (const Product &p : products) {
+      CAPTURE(p.text());
+      OnDevice tensors(p.text(), 11);
+      std::vector<uint64_t> addresses = tensors.addresses();
+      api::Kernel::get(Session::get().runtime, Session::get().device, api::Description::parse(p.text()))
+          .launch(addresses);
+      Session::get().device.synchronize();
+      std::vector<float> ours = tensors.values(2);
+      tensors.poison(2);
+      cublas.matmul(p.m, p.n, p.k, p.dtype, p.outDtype, p.columnMajorB, addresses[0], addresses[1], addresses[2]);
+      Session::get().device.synchronize();
+      std::vector<float> theirs = tensors.values(2);
+      // Both sum k products of N(0,1) in fp32 in some order and round once: the sums differ by far less than one
+      // rounding, so that results differ by at most one unit in the last place of the largest, about 6 sqrt(k).
+      double bound = 2 * reference::unitRoundoff(p.outDtype) * 6 * std::sqrt(double(p.k)) + 1e-6 * double(p.k);
+      double worst = 0;
+      for (size_t i = 0; i < ours.size(); ++i) {
+        double difference = std::fabs(double(ours[i]) - theirs[i]);
+        worst = std::isnan(difference) ? INFINITY : std::max(worst, difference);
+      }
+      CHECK(worst <= bound);
+    }
+  }
+
+  TEST_CASE("two hundred launches give equal bits") {
+    for (const char *text : {"matmul m=300 n=520 k=1032 dtype=bf16 b_layout=col",
+                             "flash_attention heads=8 kv_heads=2 seq_q=300 seq_k=500 head_dim=128 causal=true",
+                             "fp8_block_matmul m=100 n=520 k=1032"}) {
+      CAPTURE(text);
+      OnDevice tensors(text, 5);
+      api::Kernel kernel =
+          api::Kernel::get(Session::get().runtime, Session::get().device, api::Description::parse(text));
+      std::vector<std::vector<uint8_t>> first;
+      for (int run = 0; run < 200; ++run) {
+        for (size_t i = 0; i < tensors.size(); ++i) {
+          if (tensors.isWritten(i)) {
+            tensors.poison(i);
+          }
+        }
+        kernel.launch(tensors.addresses());
+        Session::get().device.synchronize();
+        for (size_t i = 0, output = 0; i < tensors.size(); ++i) {
+          if (!tensors.isWritten(i)) {
+            continue;
+          }
+          std::vector<uint8_t> bytes = tensors.bytes(i);
+          if (run == 0) {
+            first.push_back(std::move(bytes));
+          } else {
+            REQUIRE(bytes == first[output]);
+          }
+          ++output;
+        }
+      }
+    }
+  }
+}
