@@ -97,7 +97,7 @@ TEST_SUITE("gpu") {
       CAPTURE(p.text());
       OnDevice tensors(p.text(), 11);
       std::vector<uint64_t> addresses = tensors.addresses();
-      api::Kernel::get(Session::get().runtime, Session::get().device, api::Description::parse(p.text()))
+      api::Kernel::obtain(Session::get().runtime, Session::get().device, api::Description::parse(p.text()))
           .launch(addresses);
       Session::get().device.synchronize();
       std::vector<float> ours = tensors.values(2);
@@ -124,7 +124,7 @@ TEST_SUITE("gpu") {
       CAPTURE(text);
       OnDevice tensors(text, 5);
       api::Kernel kernel =
-          api::Kernel::get(Session::get().runtime, Session::get().device, api::Description::parse(text));
+          api::Kernel::obtain(Session::get().runtime, Session::get().device, api::Description::parse(text));
       std::vector<std::vector<uint8_t>> first;
       for (int run = 0; run < 200; ++run) {
         for (size_t i = 0; i < tensors.size(); ++i) {
