@@ -138,7 +138,13 @@ void LayoutAssignment::assign(Operation *op) {
   } else if (Attribute layout = natural_.ofAccess(op)) {
     llvm::for_each(op->getOpOperands(), [&](OpOperand &operand) { want(operand, layout); });
     llvm::for_each(op->getResults(), [&](Value result) { settle(result, layout); });
-  } else if (auto end = dyn_cast<tt::ReturnOp>(op)) {
+  } else if (isa<tt::CallOp>(op)) {
+    // As the callee has its arguments and results.
+    for (OpOperand &operand : op->getOpOperands()) {
+      want(operand, isTensor(operand.get()) ? defaultLayout(operand.get()) : Attribute());
+    }
+    llvm::for_each(op->getResults(), [&](Value result) { settle(result, natural_.ofOrDefault(result)); });
+  } else if (isa<tt::ReturnOp>(op)) {
     for (auto [operand, type] : llvm::zip_equal(op->getOpOperands(), function_.getResultTypes())) {
       want(operand, isTensor(operand.get()) ? cast<RankedTensorType>(type).getEncoding() : Attribute());
     }
@@ -164,9 +170,10 @@ void LayoutAssignment::assignDerived(Operation *op) {
     bool isKept = natural && (!layout || resultLayout(operand, natural) == layout);
     Attribute derived = layout ? operandLayout(operand, layout) : Attribute();
     Attribute wanted = isKept ? natural : derived ? derived : natural_.ofOrDefault(operand.get());
-    // Operands of one reduction have one layout.
-    source = isa<tt::ReduceOp>(op) && source ? source : wanted;
-    want(operand, isa<tt::ReduceOp>(op) ? source : wanted);
+    // What is reduced together, or put together, has one layout.
+    bool isShared = isa<tt::ReduceOp, tt::CatOp>(op) && source;
+    source = isShared ? source : wanted;
+    want(operand, source);
   }
   for (Value result : op->getResults()) {
     if (isTensor(result)) {

@@ -9,6 +9,7 @@
 #include "src/passes/buffers/BufferTypes.h"
 #include "src/passes/buffers/MergeCopyWaits.h"
 #include "src/passes/buffers/SharedContiguity.h"
+#include "src/passes/buffers/SlotLayout.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
@@ -164,6 +165,10 @@ static LogicalResult checkOffset(tile::SubviewOp view, int64_t offset, int64_t l
 LogicalResult CommonIrConversion::convertElement(tile::SubviewOp view, Value source) {
   Value offset = view.getOffsets().front();
   Location loc = view.getLoc();
+  if (!isSequenceOfSlots(cast<ttg::MemDescType>(source.getType()), types_.of(view))) {
+    return view.emitOpError("the layout of a slot must be that of the source without its first dimension: got ")
+           << types_.of(view).getEncoding();
+  }
   if (std::optional<int64_t> known = knownOffset(offset)) {
     if (failed(checkOffset(view, *known, view.getSrc().getType().getShape().front() - 1))) {
       return failure();

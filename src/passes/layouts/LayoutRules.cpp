@@ -39,7 +39,9 @@ Attribute resultLayout(OpOperand &operand, Attribute layout) {
   Operation *op = operand.getOwner();
   ArrayRef<int64_t> shape = shapeOf(operand.get());
   return TypeSwitch<Operation *, Attribute>(op)
-      .Case([&](tt::ReduceOp reduce) { return ttg::inferReduceEncoding(layout, reduce.getAxis()); })
+      .Case([&](tt::ReduceOp reduce) {
+        return shape.size() > 1 ? ttg::inferReduceEncoding(layout, reduce.getAxis()) : Attribute();
+      })
       .Case([&](tt::ExpandDimsOp expand) {
         return ttg::inferExpandDimsEncoding(layout, expand.getAxis()).value_or(Attribute());
       })

@@ -122,3 +122,16 @@ tt.func @offset_type(%i: i64) {
   %v = tile.subview %b[%i, %c0 : i64, index] [[16]] [[1]] {tle.gpu_layout = #shared} : <[2, 16], f32, shared> -> <[16], f32, shared>
   tt.return
 }
+
+// -----
+
+// The second slot of a swizzled buffer begins with its rows permuted.
+#rows = #ttg.swizzled_shared<{vec = 2, perPhase = 1, maxPhase = 2, order = [1, 0]}>
+#shared = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>
+tt.func @slot_layout(%i: index) {
+  %c0 = arith.constant 0 : index
+  %b = tile.alloc {space = 7 : i64, tle.gpu_layout = #rows} : <[2, 16], f32, shared>
+  // expected-error @+1 {{the layout of a slot must be that of the source without its first dimension}}
+  %v = tile.subview %b[%i, %c0] [[16]] [[1]] {tle.gpu_layout = #shared} : <[2, 16], f32, shared> -> <[16], f32, shared>
+  tt.return
+}
