@@ -21,6 +21,9 @@ void buildTtgirPipeline(OpPassManager &pm, const Target &target) {
   pm.addPass(passes::createConvertCommonIrToTtgir({.enableAsyncCopy = target.capability >= 80}));
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
+  if (target.capability >= 80) {
+    pm.addPass(passes::createFormAsyncCopies());
+  }
   // Before layouts, which what it makes again for later iterations is to be given too.
   pm.addPass(passes::createPipelineCopies({.numStages = kDefaultStages}));
   pm.addPass(createCanonicalizerPass());

@@ -4,11 +4,10 @@
 // Buffers that are block arguments or results of control flow stand behind a cast until all else is converted, then
 // take their descriptor's type in place.
 
-#include "src/passes/AxisInfo.h"
 #include "src/passes/Passes.h"
+#include "src/passes/buffers/AsyncWidth.h"
 #include "src/passes/buffers/BufferTypes.h"
 #include "src/passes/buffers/MergeCopyWaits.h"
-#include "src/passes/buffers/SharedContiguity.h"
 #include "src/passes/buffers/SlotLayout.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -28,9 +27,6 @@ namespace jitk::passes {
 using namespace jitk::ir;
 
 namespace {
-
-/// The narrowest asynchronous copy.
-constexpr int64_t kMinAsyncBytes = 4;
 
 class CommonIrConversion {
 public:
@@ -52,7 +48,6 @@ private:
   LogicalResult convertCopy(tile::CopyOp copy);
   void convertCopyIn(tile::CopyOp copy, Value buffer);
   void convertCopyOut(tile::CopyOp copy, Value buffer);
-  bool isAsynchronous(Value pointers, ttg::MemDescType buffer) const;
   LogicalResult remapOperands();
   LogicalResult eraseConverted();
   void settleTypes();
@@ -285,19 +280,11 @@ LogicalResult CommonIrConversion::convertCopy(tile::CopyOp copy) {
   return success();
 }
 
-bool CommonIrConversion::isAsynchronous(Value pointers, ttg::MemDescType buffer) const {
-  int64_t elementBits = buffer.getElementType().getIntOrFloatBitWidth();
-  auto hasWideRuns = [&](unsigned dim) {
-    int64_t run = std::min(axes_.vectorLength(pointers, dim), sharedContiguity(buffer, dim));
-    return run * elementBits >= 8 * kMinAsyncBytes;
-  };
-  return enableAsyncCopy_ && llvm::any_of(llvm::seq<unsigned>(buffer.getShape().size()), hasWideRuns);
-}
-
 void CommonIrConversion::convertCopyIn(tile::CopyOp copy, Value buffer) {
   Location loc = copy.getLoc();
   Value pointers = copy.getSrc();
-  if (!isAsynchronous(pointers, cast<ttg::MemDescType>(buffer.getType()))) {
+  auto type = cast<ttg::MemDescType>(buffer.getType());
+  if (!enableAsyncCopy_ || !canCopyAsync(axes_, pointers, /*mask=*/Value(), type)) {
     Value loaded = tt::LoadOp::create(builder_, loc, pointers);
     ttg::LocalStoreOp::create(builder_, loc, loaded, buffer);
     return;

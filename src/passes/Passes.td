@@ -41,6 +41,19 @@ def ConvertCommonIrToTtgir : Pass<"convert-common-ir-to-ttgir", "mlir::ModuleOp"
                            "jitk::ir::tile::TileDialect"];
 }
 
+def FormAsyncCopies : Pass<"jitk-form-async-copies", "mlir::ModuleOp"> {
+  let summary = "Make asynchronous copies of loads that are stored to shared memory at once";
+  let description = [{
+    A `tt.load` whose only use is a `ttg.local_store` becomes a `ttg.async_copy_global_to_local`, masked if the load is,
+    that is waited for on the spot, where four contiguous bytes are known to move and what the mask leaves out is zero.
+    Waits of neighbouring copies are merged.
+
+    Only for targets with cp.async (capability 80 and above). After --convert-common-ir-to-ttgir, whose copies have no mask;
+    before --jitk-pipeline-copies, which issues what it finds here ahead of time.
+  }];
+  let dependentDialects = ["jitk::ir::ttg::TtgDialect"];
+}
+
 def PipelineCopies : Pass<"jitk-pipeline-copies", "mlir::ModuleOp"> {
   let summary = "Issue the asynchronous copies of loops iterations ahead";
   let description = [{

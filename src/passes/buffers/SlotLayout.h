@@ -6,8 +6,8 @@
 
 namespace jitk::passes {
 
-/// Whether `source`, in its encoding, is its slots one after the other, each in the encoding of `slot`: then the address
-/// of a slot is all that an index adds.
+/// Whether `source`, in its encoding, is its slots one after the other, each in the encoding of `slot`: then the
+/// address of a slot is all that an index adds.
 bool isSequenceOfSlots(ir::ttg::MemDescType source, ir::ttg::MemDescType slot);
 
 } // namespace jitk::passes

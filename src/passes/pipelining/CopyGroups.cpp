@@ -27,10 +27,10 @@ static std::optional<SmallVector<Operation *>> accessesOf(Value buffer) {
   return accesses;
 }
 
-/// Whether `op` writes all of `buffer`.
+/// Whether `op` writes all of `buffer`: what the mask of a copy leaves out is filled.
 static bool overwrites(Operation *op, Value buffer) {
   if (auto copy = dyn_cast<ttg::AsyncCopyGlobalToLocalOp>(op)) {
-    return copy.getResult() == buffer && !copy.getMask();
+    return copy.getResult() == buffer;
   }
   auto store = dyn_cast<ttg::LocalStoreOp>(op);
   return store && store.getDst() == buffer;
@@ -49,7 +49,7 @@ static bool isShieldedFrom(scf::ForOp loop, Operation *access, ArrayRef<Operatio
 /// Whether what an iteration copies into its destination is read in that iteration alone, after `wait`.
 static bool isPrivateToIteration(scf::ForOp loop, ttg::AsyncCopyGlobalToLocalOp copy, Operation *wait) {
   auto alloc = copy.getResult().getDefiningOp<ttg::LocalAllocOp>();
-  if (!alloc || alloc.getSrc() || loop->isAncestor(alloc) || copy.getMask()) {
+  if (!alloc || alloc.getSrc() || loop->isAncestor(alloc)) {
     return false;
   }
   std::optional<SmallVector<Operation *>> accesses = accessesOf(alloc);
@@ -158,8 +158,10 @@ std::optional<IterationSlice> sliceOfSources(scf::ForOp loop, const CopyGroup &g
   IterationSlice slice;
   SliceRules rules = {.mayLoad = !writesGlobalMemory(loop), .mayTrap = true};
   for (ttg::AsyncCopyGlobalToLocalOp copy : group.copies) {
-    if (!collect(loop, copy.getSrc(), rules, slice)) {
-      return std::nullopt;
+    for (Value source : {Value(copy.getSrc()), Value(copy.getMask()), Value(copy.getOther())}) {
+      if (source && !collect(loop, source, rules, slice)) {
+        return std::nullopt;
+      }
     }
   }
   return slice;
