@@ -14,8 +14,7 @@ static SmallVector<int64_t> numbersOf(ArrayAttr array) {
   return llvm::map_to_vector(array, [](Attribute element) { return cast<IntegerAttr>(element).getInt(); });
 }
 
-//===--- alloc
-//--------------------------------------------------------------------------------------------------------===//
+// --- alloc
 
 LogicalResult AllocOp::verify() {
   auto type = getType();
@@ -33,8 +32,7 @@ LogicalResult AllocOp::verify() {
   return success();
 }
 
-//===--- subview
-//------------------------------------------------------------------------------------------------------===//
+// --- subview
 
 static ParseResult parseSubviewOffsets(OpAsmParser &parser, SmallVectorImpl<OpAsmParser::UnresolvedOperand> &offsets,
                                        SmallVectorImpl<Type> &types) {
@@ -127,8 +125,15 @@ LogicalResult SubviewOp::verify() {
   return emitOpError("unsupported tile.subview rank change");
 }
 
-//===--- copy
-//---------------------------------------------------------------------------------------------------------===//
+/// Checks that `tensor` is the whole of `buffer`.
+static LogicalResult verifyWhole(Operation *op, ShapedType tensor, BufType buffer) {
+  if (tensor.getShape() != buffer.getShape() || tensor.getElementType() != buffer.getElementType()) {
+    return op->emitOpError("requires a full-buffer tensor with matching shape and element type");
+  }
+  return success();
+}
+
+// --- copy
 
 void CopyOp::getEffects(SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &effects) {
   auto memoryOf = [](Value side) -> SideEffects::Resource * {
@@ -139,18 +144,18 @@ void CopyOp::getEffects(SmallVectorImpl<SideEffects::EffectInstance<MemoryEffect
   effects.emplace_back(MemoryEffects::Write::get(), &getDstMutable(), memoryOf(getDst()));
 }
 
-LogicalResult CopyOp::verify() { return success(); }
-
-//===--- to_tensor, store_tensor
-//--------------------------------------------------------------------------------------===//
-
-/// Checks that `tensor` is the whole of `buffer`.
-static LogicalResult verifyWhole(Operation *op, ShapedType tensor, BufType buffer) {
-  if (tensor.getShape() != buffer.getShape() || tensor.getElementType() != buffer.getElementType()) {
-    return op->emitOpError("requires a full-buffer tensor with matching shape and element type");
+LogicalResult CopyOp::verify() {
+  // What other targets copy is not restricted; between global memory and a buffer the whole buffer moves.
+  bool fromBuffer = isa<BufType>(getSrc().getType());
+  auto buffer = dyn_cast<BufType>(fromBuffer ? getSrc().getType() : getDst().getType());
+  auto pointers = dyn_cast<RankedTensorType>(fromBuffer ? getDst().getType() : getSrc().getType());
+  if (!buffer || !pointers || !isa<tt::PointerType>(pointers.getElementType())) {
+    return success();
   }
-  return success();
+  return verifyWhole(*this, cast<ShapedType>(tt::getPointeeType(pointers)), buffer);
 }
+
+// --- to_tensor, store_tensor
 
 void ToTensorOp::build(OpBuilder &builder, OperationState &state, Value src) {
   auto buffer = cast<BufType>(src.getType());

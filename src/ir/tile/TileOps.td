@@ -105,7 +105,7 @@ def Tile_StoreTensorOp : Tile_Op<"store_tensor"> {
   let hasVerifier = 1;
 }
 
-//===--- Engines, events and fractal tiles of other targets: no GPU meaning, generic form -----------------------------===//
+// --- Engines, events and fractal tiles of other targets: no GPU meaning, generic form
 
 def Tile_SetFlagOp : Tile_Op<"set_flag"> {
   let summary = "Signal an event from one pipe to another; not for GPUs";

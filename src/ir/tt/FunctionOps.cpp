@@ -7,8 +7,7 @@
 namespace jitk::ir::tt {
 using namespace mlir;
 
-//===--- func
-//---------------------------------------------------------------------------------------------------------===//
+// --- func
 
 void FuncOp::build(OpBuilder &builder, OperationState &state, StringRef name, FunctionType type,
                    ArrayRef<NamedAttribute> attrs, ArrayRef<DictionaryAttr> argAttrs) {
@@ -36,8 +35,7 @@ void FuncOp::print(OpAsmPrinter &printer) {
                                            getArgAttrsAttrName(), getResAttrsAttrName());
 }
 
-//===--- call, return
-//-------------------------------------------------------------------------------------------------===//
+// --- call, return
 
 void CallOp::build(OpBuilder &, OperationState &state, FuncOp callee, ValueRange operands) {
   state.addOperands(operands);

@@ -6,8 +6,7 @@
 namespace jitk::ir::tt {
 using namespace mlir;
 
-//===--- Conversions
-//--------------------------------------------------------------------------------------------------===//
+// --- Conversions
 
 /// The width of a scalar or an element in bits; a pointer has 64.
 static unsigned bitWidth(Type type) {
@@ -35,8 +34,7 @@ LogicalResult FpToFpOp::verify() {
 
 OpFoldResult FpToFpOp::fold(FoldAdaptor) { return getSrc().getType() == getType() ? OpFoldResult(getSrc()) : nullptr; }
 
-//===--- Foreign code
-//-------------------------------------------------------------------------------------------------===//
+// --- Foreign code
 
 /// Code that is not pure may read and write anything.
 static void addForeignEffects(bool isPure,
@@ -52,23 +50,20 @@ void ElementwiseInlineAsmOp::getEffects(SmallVectorImpl<SideEffects::EffectInsta
 }
 
 LogicalResult ElementwiseInlineAsmOp::verify() {
-  auto isTensor = [](Type type) { return isa<RankedTensorType>(type); };
-  const RankedTensorType *first = nullptr;
-  SmallVector<RankedTensorType> tensors;
+  RankedTensorType first;
   for (Type type : llvm::concat<Type>(llvm::to_vector(getOperandTypes()), llvm::to_vector(getResultTypes()))) {
-    if (isTensor(type)) {
-      tensors.push_back(cast<RankedTensorType>(type));
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    if (!tensor) {
+      continue;
+    }
+    first = first ? first : tensor;
+    if (tensor.getShape() != first.getShape()) {
+      return emitOpError("operands and results must have one shape: got ") << first << " and " << tensor;
     }
   }
-  for (const RankedTensorType &tensor : tensors) {
-    first = first ? first : &tensor;
-    if (tensor.getShape() != first->getShape()) {
-      return emitOpError("operands and results must have one shape: got ") << *first << " and " << tensor;
-    }
-    if (tensor.getNumElements() % getPackedElement() != 0) {
-      return emitOpError("number of elements must be a multiple of packed_element ")
-             << getPackedElement() << ": got " << tensor.getNumElements();
-    }
+  if (first && first.getNumElements() % getPackedElement() != 0) {
+    return emitOpError("number of elements must be a multiple of packed_element ")
+           << getPackedElement() << ": got " << first.getNumElements();
   }
   return success();
 }
@@ -77,8 +72,7 @@ void ExternElementwiseOp::getEffects(SmallVectorImpl<SideEffects::EffectInstance
   addForeignEffects(getPure(), effects);
 }
 
-//===--- dot
-//----------------------------------------------------------------------------------------------------------===//
+// --- dot
 
 LogicalResult DotOp::verify() {
   auto a = getA().getType();

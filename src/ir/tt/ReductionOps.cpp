@@ -35,8 +35,7 @@ static LogicalResult verifyAxis(Operation *op, ValueRange srcs, unsigned axis) {
   return success();
 }
 
-//===--- reduce
-//-------------------------------------------------------------------------------------------------------===//
+// --- reduce
 
 void ReduceOp::build(OpBuilder &builder, OperationState &state, ValueRange srcs, int axis) {
   SmallVector<Type> types;
@@ -74,8 +73,7 @@ LogicalResult ReduceOp::verify() { return verifyAxis(*this, getSrcs(), getAxis()
 LogicalResult ReduceOp::verifyRegions() { return verifyCombineRegion(*this, getCombineOp(), getElementTypes()); }
 SmallVector<Type> ReduceOp::getElementTypes() { return elementTypesOf(getSrcs()); }
 
-//===--- scan
-//---------------------------------------------------------------------------------------------------------===//
+// --- scan
 
 void ScanOp::build(OpBuilder &builder, OperationState &state, ValueRange srcs, int axis, bool reverse) {
   build(builder, state, TypeRange(srcs), srcs, axis, reverse);

@@ -3,6 +3,8 @@
 #include "src/ir/tt/Tt.h"
 #include "src/ir/ttg/InferEncodings.h"
 
+#include "mlir/IR/PatternMatch.h"
+
 namespace jitk::ir::tt {
 using namespace mlir;
 
@@ -14,15 +16,31 @@ static Attribute resplat(Attribute constant, Type type) {
   return splat ? splat.resizeSplat(cast<ShapedType>(type)) : Attribute();
 }
 
-//===--- addptr
-//-------------------------------------------------------------------------------------------------------===//
+namespace {
+
+/// A change of shape of a splat is a splat of the new shape.
+template <typename Op> struct ReshapeSplat : OpRewritePattern<Op> {
+  using OpRewritePattern<Op>::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(Op op, PatternRewriter &rewriter) const final {
+    auto splat = op.getSrc().template getDefiningOp<SplatOp>();
+    if (!splat) {
+      return failure();
+    }
+    rewriter.replaceOpWithNewOp<SplatOp>(op, op.getType(), splat.getSrc());
+    return success();
+  }
+};
+
+} // namespace
+
+// --- addptr
 
 OpFoldResult AddPtrOp::fold(FoldAdaptor adaptor) {
   return matchPattern(adaptor.getOffset(), m_Zero()) ? OpFoldResult(getPtr()) : OpFoldResult();
 }
 
-//===--- splat, unsplat
-//-----------------------------------------------------------------------------------------------===//
+// --- splat, unsplat
 
 void SplatOp::build(OpBuilder &builder, OperationState &state, Value src, ArrayRef<int64_t> shape, Attribute encoding) {
   build(builder, state, RankedTensorType::get(shape, src.getType(), encoding), src);
@@ -54,8 +72,7 @@ LogicalResult UnsplatOp::verify() {
   return success();
 }
 
-//===--- expand_dims, broadcast
-//---------------------------------------------------------------------------------------===//
+// --- expand_dims, broadcast
 
 void ExpandDimsOp::build(OpBuilder &builder, OperationState &state, Value src, unsigned axis) {
   auto type = tensorType(src);
@@ -82,6 +99,10 @@ LogicalResult ExpandDimsOp::verify() {
   return ttg::verifyEncoding(*this, shape, *expected, getType().getEncoding());
 }
 
+void ExpandDimsOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {
+  patterns.add<ReshapeSplat<ExpandDimsOp>>(context);
+}
+
 OpFoldResult ExpandDimsOp::fold(FoldAdaptor adaptor) { return resplat(adaptor.getSrc(), getType()); }
 
 void BroadcastOp::build(OpBuilder &builder, OperationState &state, Value src, ArrayRef<int64_t> shape) {
@@ -102,6 +123,10 @@ LogicalResult BroadcastOp::verify() {
   return success();
 }
 
+void BroadcastOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {
+  patterns.add<ReshapeSplat<BroadcastOp>>(context);
+}
+
 OpFoldResult BroadcastOp::fold(FoldAdaptor adaptor) {
   if (getSrc().getType() == getType()) {
     return getSrc();
@@ -109,8 +134,7 @@ OpFoldResult BroadcastOp::fold(FoldAdaptor adaptor) {
   return resplat(adaptor.getSrc(), getType());
 }
 
-//===--- reshape, trans
-//-----------------------------------------------------------------------------------------------===//
+// --- reshape, trans
 
 void ReshapeOp::build(OpBuilder &builder, OperationState &state, Value src, ArrayRef<int64_t> shape, Attribute encoding,
                       bool allowReorder) {
@@ -133,6 +157,10 @@ LogicalResult ReshapeOp::verify() {
   }
   Attribute expected = ttg::inferReshapeEncoding(source.getShape(), source.getEncoding(), result.getShape());
   return ttg::verifyEncoding(*this, result.getShape(), expected, result.getEncoding());
+}
+
+void ReshapeOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {
+  patterns.add<ReshapeSplat<ReshapeOp>>(context);
 }
 
 OpFoldResult ReshapeOp::fold(FoldAdaptor adaptor) {
@@ -171,6 +199,10 @@ LogicalResult TransOp::verify() {
   return ttg::verifyEncoding(*this, result.getShape(), expected, result.getEncoding());
 }
 
+void TransOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {
+  patterns.add<ReshapeSplat<TransOp>>(context);
+}
+
 OpFoldResult TransOp::fold(FoldAdaptor adaptor) {
   if (getSrc().getType() == getType() && llvm::equal(getOrder(), llvm::seq<int32_t>(0, getType().getRank()))) {
     return getSrc();
@@ -178,8 +210,7 @@ OpFoldResult TransOp::fold(FoldAdaptor adaptor) {
   return resplat(adaptor.getSrc(), getType());
 }
 
-//===--- join, split, cat
-//---------------------------------------------------------------------------------------------===//
+// --- join, split, cat
 
 void JoinOp::build(OpBuilder &builder, OperationState &state, Value lhs, Value rhs) {
   auto type = tensorType(lhs);
@@ -236,8 +267,7 @@ LogicalResult CatOp::verify() {
   return success();
 }
 
-//===--- make_range, gather
-//-------------------------------------------------------------------------------------------===//
+// --- make_range, gather
 
 void MakeRangeOp::build(OpBuilder &builder, OperationState &state, int32_t start, int32_t end, Attribute encoding) {
   build(builder, state, RankedTensorType::get({end - start}, builder.getI32Type(), encoding), start, end);

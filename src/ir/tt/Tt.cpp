@@ -64,8 +64,7 @@ Operation *TtDialect::materializeConstant(OpBuilder &builder, Attribute value, T
   return arith::ConstantOp::materialize(builder, value, type, loc);
 }
 
-//===--- Types
-//--------------------------------------------------------------------------------------------------------===//
+// --- Types
 
 Type PointerType::parse(AsmParser &parser) {
   Type pointee;
@@ -99,8 +98,7 @@ RankedTensorType TensorDescType::getSignlessBlockType() const {
   return block.clone(IntegerType::get(getContext(), integer.getWidth()));
 }
 
-//===--- What ops share
-//-----------------------------------------------------------------------------------------------===//
+// --- What ops share
 
 static Type withElementType(Type type, Type elementType) {
   if (auto tensor = dyn_cast<RankedTensorType>(type)) {

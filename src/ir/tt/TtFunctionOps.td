@@ -33,14 +33,14 @@ def Tt_GetNumProgramsOp : Tt_Op<"get_num_programs", [Pure]> {
   let assemblyFormat = "$axis attr-dict `:` type($result)";
 }
 
-def Tt_PrintOp : Tt_Op<"print", [SameVariadicOperandSize, MemoryEffects<[MemWrite<Tt_GlobalMemory>]>]> {
+def Tt_PrintOp : Tt_Op<"print", [MemoryEffects<[MemWrite<Tt_GlobalMemory>]>]> {
   let summary = "Print values from the device";
   let description = [{
     ```mlir
     tt.print " x: " {hex = false, isSigned = array<i32: 1>} : %v : tensor<512xi32, #b>
     ```
   }];
-  let arguments = (ins StrAttr:$prefix, BoolAttr:$hex, Variadic<AnyTypeOf<[Tt_Type]>>:$args, DenseI32ArrayAttr:$isSigned);
+  let arguments = (ins StrAttr:$prefix, BoolAttr:$hex, Variadic<Tt_Type>:$args, DenseI32ArrayAttr:$isSigned);
   let assemblyFormat = "$prefix attr-dict (`:` $args^ `:` type($args))?";
 }
 

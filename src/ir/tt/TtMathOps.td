@@ -103,7 +103,7 @@ def Tt_ElementwiseInlineAsmOp : Tt_Op<"elementwise_inline_asm", [
     ```
   }];
   let arguments = (ins StrAttr:$asm_string, StrAttr:$constraints, BoolAttr:$pure, I32Attr:$packed_element,
-                       Variadic<AnyTypeOf<[Tt_Type]>>:$args);
+                       Variadic<Tt_Type>:$args);
   let results = (outs Variadic<Tt_Type>:$result);
   let assemblyFormat = "$asm_string attr-dict ($args^ `:` type($args))? `->` type($result)";
   let hasVerifier = 1;

@@ -70,6 +70,7 @@ def Tt_ExpandDimsOp : Tt_Op<"expand_dims", [Pure]> {
   let assemblyFormat = "$src attr-dict `:` type($src) `->` type($result)";
   let hasVerifier = 1;
   let hasFolder = 1;
+  let hasCanonicalizer = 1;
 }
 
 def Tt_BroadcastOp : Tt_Op<"broadcast", [Pure, SameEncoding]> {
@@ -85,6 +86,7 @@ def Tt_BroadcastOp : Tt_Op<"broadcast", [Pure, SameEncoding]> {
   let assemblyFormat = "$src attr-dict `:` type($src) `->` type($result)";
   let hasVerifier = 1;
   let hasFolder = 1;
+  let hasCanonicalizer = 1;
 }
 
 def Tt_ReshapeOp : Tt_Op<"reshape", [Pure]> {
@@ -107,6 +109,7 @@ def Tt_ReshapeOp : Tt_Op<"reshape", [Pure]> {
   }];
   let hasVerifier = 1;
   let hasFolder = 1;
+  let hasCanonicalizer = 1;
 }
 
 def Tt_TransOp : Tt_Op<"trans", [Pure]> {
@@ -124,6 +127,7 @@ def Tt_TransOp : Tt_Op<"trans", [Pure]> {
   let assemblyFormat = "$src attr-dict `:` type($src) `->` type($result)";
   let hasVerifier = 1;
   let hasFolder = 1;
+  let hasCanonicalizer = 1;
 }
 
 def Tt_JoinOp : Tt_Op<"join", [Pure, SameTypeOperands]> {

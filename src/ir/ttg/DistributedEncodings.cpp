@@ -24,8 +24,7 @@ static LogicalResult verifyParent(EmitError emitError, Attribute parent) {
   return success();
 }
 
-//===--- CGA
-//----------------------------------------------------------------------------------------------------------===//
+// --- CGA
 
 LogicalResult CGAEncodingAttr::verify(EmitError emitError, unsigned rank, ArrayRef<int32_t> flatBases) {
   if (failed(verifyRank(emitError, rank))) {
@@ -105,8 +104,7 @@ CGAEncodingAttr getCGALayout(Attribute encoding) {
       });
 }
 
-//===--- blocked
-//------------------------------------------------------------------------------------------------------===//
+// --- blocked
 
 unsigned BlockedEncodingAttr::getRank() const { return getOrder().size(); }
 
@@ -179,8 +177,7 @@ void BlockedEncodingAttr::print(AsmPrinter &printer) const {
   printer << "}>";
 }
 
-//===--- linear
-//-------------------------------------------------------------------------------------------------------===//
+// --- linear
 
 SmallVector<ArrayRef<int32_t>> LinearEncodingAttr::getBases(StringRef input) const {
   ArrayRef<int32_t> flat = input == "register" ? getRegisterBases()
@@ -238,8 +235,7 @@ void LinearEncodingAttr::print(AsmPrinter &printer) const {
   printer << "}>";
 }
 
-//===--- slice
-//--------------------------------------------------------------------------------------------------------===//
+// --- slice
 
 unsigned SliceEncodingAttr::getRank() const { return cast<LayoutEncodingTrait>(getParent()).getRank() - 1; }
 
@@ -276,8 +272,7 @@ void SliceEncodingAttr::print(AsmPrinter &printer) const {
   printer << "<{dim = " << getDim() << ", parent = " << getParent() << "}>";
 }
 
-//===--- nvidia_mma
-//---------------------------------------------------------------------------------------------------===//
+// --- nvidia_mma
 
 unsigned NvidiaMmaEncodingAttr::getRank() const { return getWarpsPerCTA().size(); }
 
@@ -328,8 +323,7 @@ void NvidiaMmaEncodingAttr::print(AsmPrinter &printer) const {
   printer << "}>";
 }
 
-//===--- dot_op
-//-------------------------------------------------------------------------------------------------------===//
+// --- dot_op
 
 unsigned DotOperandEncodingAttr::getRank() const { return cast<LayoutEncodingTrait>(getParent()).getRank(); }
 
@@ -342,8 +336,11 @@ LogicalResult DotOperandEncodingAttr::verify(EmitError emitError, unsigned opIdx
   if (opIdx > 1) {
     return emitError() << "opIdx must be 0 or 1: got " << opIdx;
   }
-  if (failed(verifyParent(emitError, parent))) {
-    return failure();
+  if (!isa_and_nonnull<NvidiaMmaEncodingAttr, BlockedEncodingAttr>(parent)) {
+    return emitError() << "parent must be an nvidia_mma or a blocked encoding: got " << parent;
+  }
+  if (cast<LayoutEncodingTrait>(parent).getRank() < 2) {
+    return emitError() << "parent must have at least two dimensions: got 1";
   }
   auto mma = dyn_cast<NvidiaMmaEncodingAttr>(parent);
   if (mma && kWidth == 0) {

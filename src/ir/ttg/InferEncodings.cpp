@@ -31,8 +31,7 @@ LogicalResult verifyEncoding(Operation *op, ArrayRef<int64_t> shape, Attribute e
   return op->emitOpError("has the wrong encoding: expected ") << expected << ", got " << found;
 }
 
-//===--- trans
-//--------------------------------------------------------------------------------------------------------===//
+// --- trans
 
 template <typename T> static SmallVector<T> permute(ArrayRef<T> values, ArrayRef<int32_t> order) {
   return llvm::map_to_vector(order, [&](int32_t dim) { return values[dim]; });
@@ -87,8 +86,7 @@ MemDescType inferTransType(MemDescType source, ArrayRef<int32_t> order) {
                           source.getMutableMemory(), permute(alloc, order));
 }
 
-//===--- reshape
-//------------------------------------------------------------------------------------------------------===//
+// --- reshape
 
 Attribute inferReshapeEncoding(ArrayRef<int64_t> shape, Attribute operand, ArrayRef<int64_t> target) {
   if (!operand || shape == target) {
@@ -114,8 +112,7 @@ MemDescType inferReshapeType(MemDescType source, ArrayRef<int64_t> shape) {
   return MemDescType::get(shape, source.getElementType(), encoding, source.getMemorySpace(), source.getMutableMemory());
 }
 
-//===--- join, split
-//--------------------------------------------------------------------------------------------------===//
+// --- join, split
 
 template <typename T> static SmallVector<T> appended(ArrayRef<T> values, T last) {
   SmallVector<T> result(values);
@@ -181,8 +178,7 @@ Attribute inferFp4ToFpEncoding(ArrayRef<int64_t> shape, Attribute operand, unsig
   return getLinearEncoding(operand.getContext(), reshapedLayout(layout, unpacked));
 }
 
-//===--- dot
-//----------------------------------------------------------------------------------------------------------===//
+// --- dot
 
 LogicalResult verifyDotEncodings(Operation *op, RankedTensorType a, RankedTensorType b, RankedTensorType c) {
   if (!c.getEncoding() && !a.getEncoding() && !b.getEncoding()) {

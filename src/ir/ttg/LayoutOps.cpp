@@ -7,19 +7,14 @@
 namespace jitk::ir::ttg {
 using namespace mlir;
 
-//===--- convert_layout
-//-----------------------------------------------------------------------------------------------===//
+// --- convert_layout
 
 void ConvertLayoutOp::build(OpBuilder &builder, OperationState &state, Value src, Attribute encoding) {
   build(builder, state, cast<RankedTensorType>(src.getType()).cloneWithEncoding(encoding), src);
 }
 
-OpFoldResult ConvertLayoutOp::fold(FoldAdaptor adaptor) {
-  if (getSrc().getType() == getType()) {
-    return getSrc();
-  }
-  auto splat = dyn_cast_or_null<SplatElementsAttr>(adaptor.getSrc());
-  return splat ? splat.resizeSplat(getType()) : Attribute();
+OpFoldResult ConvertLayoutOp::fold(FoldAdaptor) {
+  return getSrc().getType() == getType() ? OpFoldResult(getSrc()) : OpFoldResult();
 }
 
 namespace {
@@ -52,6 +47,10 @@ struct ConvertSource : OpRewritePattern<ConvertLayoutOp> {
       rewriter.replaceOpWithNewOp<tt::MakeRangeOp>(op, op.getType(), range.getStart(), range.getEnd());
       return success();
     }
+    if (DenseElementsAttr constant; matchPattern(op.getSrc(), m_Constant(&constant))) {
+      rewriter.replaceOpWithNewOp<arith::ConstantOp>(op, constant.reshape(op.getType()));
+      return success();
+    }
     return failure();
   }
 };
@@ -78,8 +77,7 @@ void ConvertLayoutOp::getCanonicalizationPatterns(RewritePatternSet &patterns, M
   patterns.add<MergeConversions, ConvertSource, LoadConverted>(context);
 }
 
-//===--- fp4_to_fp
-//----------------------------------------------------------------------------------------------------===//
+// --- fp4_to_fp
 
 LogicalResult Fp4ToFpOp::verify() {
   auto source = getSrc().getType();

@@ -56,8 +56,7 @@ static LogicalResult verifyView(Operation *op, MemDescType source, MemDescType r
   return success();
 }
 
-//===--- async_copy_global_to_local
-//-----------------------------------------------------------------------------------===//
+// --- async_copy_global_to_local
 
 LogicalResult AsyncCopyGlobalToLocalOp::verify() {
   auto buffer = getResult().getType();
@@ -71,8 +70,7 @@ LogicalResult AsyncCopyGlobalToLocalOp::verify() {
   return success();
 }
 
-//===--- local_alloc
-//--------------------------------------------------------------------------------------------------===//
+// --- local_alloc
 
 void LocalAllocOp::getEffects(SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &effects) {
   if (!getType().getMutableMemory()) {
@@ -110,10 +108,18 @@ OpFoldResult LocalAllocOp::fold(FoldAdaptor) {
   return load && load.getSrc().getType() == getType() ? OpFoldResult(load.getSrc()) : OpFoldResult();
 }
 
-//===--- local_load, local_store
-//--------------------------------------------------------------------------------------===//
+// --- local_load, local_store
 
 LogicalResult LocalLoadOp::verify() { return verifyTransfer(*this, getType(), getSrc().getType()); }
+
+OpFoldResult LocalLoadOp::fold(FoldAdaptor) {
+  // An immutable buffer still holds what it was made of.
+  auto alloc = getSrc().getDefiningOp<LocalAllocOp>();
+  if (!alloc || !alloc.getSrc() || alloc.getType().getMutableMemory()) {
+    return {};
+  }
+  return alloc.getSrc().getType() == getType() ? OpFoldResult(alloc.getSrc()) : OpFoldResult();
+}
 
 LogicalResult LocalStoreOp::verify() {
   if (!getDst().getType().getMutableMemory()) {
@@ -122,8 +128,7 @@ LogicalResult LocalStoreOp::verify() {
   return verifyTransfer(*this, getSrc().getType(), getDst().getType());
 }
 
-//===--- Views
-//--------------------------------------------------------------------------------------------------------===//
+// --- Views
 
 void MemDescIndexOp::build(OpBuilder &builder, OperationState &state, Value src, Value index) {
   auto type = cast<MemDescType>(src.getType());
@@ -165,11 +170,26 @@ void MemDescSubsliceOp::build(OpBuilder &builder, OperationState &state, Value s
         src, offsets);
 }
 
+/// Checks that the buffer is in shared memory and its encoding places all dimensions, so that they can change their
+/// order or number.
+static LogicalResult verifyWholeEncoding(Operation *op, MemDescType source) {
+  if (!isa<SharedEncodingTrait>(source.getEncoding())) {
+    return op->emitOpError("source must be in shared memory: got ") << source;
+  }
+  unsigned rank = cast<LayoutEncodingTrait>(source.getEncoding()).getRank();
+  if (rank != source.getRank()) {
+    return op->emitOpError("the source's encoding must have its rank ") << source.getRank() << ": got " << rank;
+  }
+  return success();
+}
+
 /// Checks that the slices of `source` along its dimensions do not cut a swizzle pattern: a bit of a coordinate that
 /// tells slices apart is one bit of the offset, and no coordinate inside a slice touches that bit.
 static LogicalResult verifySwizzle(Operation *op, MemDescType source, MemDescType result) {
-  // A dimension that the encoding does not place counts copies of the rest, one after the other.
-  if (cast<LayoutEncodingTrait>(source.getEncoding()).getRank() != source.getRank()) {
+  // A dimension that the encoding does not place counts copies of the rest, one after the other. Tensor memory has no
+  // swizzle.
+  if (!isa<SharedEncodingTrait>(source.getEncoding()) ||
+      cast<LayoutEncodingTrait>(source.getEncoding()).getRank() != source.getRank()) {
     return success();
   }
   LinearLayout layout = toLinearLayout(source);
@@ -235,15 +255,6 @@ static LogicalResult verifyViewType(Operation *op, MemDescType expected, MemDesc
     return op->emitOpError("has the wrong result shape: expected ") << expected << ", got " << result;
   }
   return verifyEncoding(op, expected.getAllocShape(), expected.getEncoding(), result.getEncoding());
-}
-
-/// Checks that the encoding places all dimensions of the buffer, so that they can change their order or number.
-static LogicalResult verifyWholeEncoding(Operation *op, MemDescType source) {
-  unsigned rank = cast<LayoutEncodingTrait>(source.getEncoding()).getRank();
-  if (rank != source.getRank()) {
-    return op->emitOpError("the source's encoding must have its rank ") << source.getRank() << ": got " << rank;
-  }
-  return success();
 }
 
 void MemDescTransOp::build(OpBuilder &builder, OperationState &state, Value src, ArrayRef<int32_t> order) {

@@ -11,8 +11,7 @@ using EmitError = function_ref<InFlightDiagnostic()>;
 /// Vectors of 16 bytes are the widest access.
 static constexpr int32_t kVectorAlignment = 16;
 
-//===--- swizzled_shared
-//----------------------------------------------------------------------------------------------===//
+// --- swizzled_shared
 
 unsigned SwizzledSharedEncodingAttr::getRank() const { return getOrder().size(); }
 int32_t SwizzledSharedEncodingAttr::getAlignment() const { return kVectorAlignment; }
@@ -66,8 +65,7 @@ void SwizzledSharedEncodingAttr::print(AsmPrinter &printer) const {
   printer << "}>";
 }
 
-//===--- nvmma_shared
-//-------------------------------------------------------------------------------------------------===//
+// --- nvmma_shared
 
 unsigned NVMMASharedEncodingAttr::getRank() const { return getCGALayout().getRank(); }
 
@@ -168,8 +166,7 @@ void NVMMASharedEncodingAttr::print(AsmPrinter &printer) const {
   printer << "}>";
 }
 
-//===--- padded_shared
-//------------------------------------------------------------------------------------------------===//
+// --- padded_shared
 
 SmallVector<ArrayRef<int32_t>> PaddedSharedEncodingAttr::getBases(StringRef input) const {
   return unflattenBases(input == "offset" ? getOffsetBases() : getBlockBases(), getRank());
@@ -292,8 +289,7 @@ void PaddedSharedEncodingAttr::print(AsmPrinter &printer) const {
   printer << "}>";
 }
 
-//===--- shared_linear
-//------------------------------------------------------------------------------------------------===//
+// --- shared_linear
 
 SmallVector<ArrayRef<int32_t>> SharedLinearEncodingAttr::getBases(StringRef input) const {
   return unflattenBases(input == "offset" ? getOffsetBases() : getBlockBases(), getRank());

@@ -58,8 +58,7 @@ void TtgDialect::initialize() {
   addInterfaces<TtgAliases>();
 }
 
-//===--- Threads
-//------------------------------------------------------------------------------------------------------===//
+// --- Threads
 
 static std::optional<int> moduleNumber(Operation *op, StringRef name) {
   for (; op; op = op->getParentOp()) {

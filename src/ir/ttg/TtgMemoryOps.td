@@ -143,6 +143,7 @@ def Ttg_LocalLoadOp : Ttg_Op<"local_load"> {
   }]>];
   let assemblyFormat = "$src (`token` $token^)? attr-dict `:` qualified(type($src)) `->` type($result)";
   let hasVerifier = 1;
+  let hasFolder = 1;
 }
 
 def Ttg_LocalStoreOp : Ttg_Op<"local_store"> {

@@ -5,8 +5,7 @@
 namespace jitk::ir::ttg {
 using namespace mlir;
 
-//===--- warp_specialize
-//----------------------------------------------------------------------------------------------===//
+// --- warp_specialize
 
 void WarpSpecializeOp::build(OpBuilder &builder, OperationState &state, TypeRange resultTypes,
                              ValueRange explicitCaptures, ArrayRef<int32_t> partitionNumWarps) {
@@ -129,8 +128,7 @@ LogicalResult WarpSpecializeOp::verify() {
   return success();
 }
 
-//===--- warp_yield
-//---------------------------------------------------------------------------------------------------===//
+// --- warp_yield
 
 LogicalResult WarpYieldOp::verify() {
   auto parent = cast<WarpSpecializeOp>((*this)->getParentOp());

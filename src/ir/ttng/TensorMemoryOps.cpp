@@ -9,8 +9,7 @@ using namespace mlir;
 
 static bool isInTensorMemory(ttg::MemDescType type) { return isa<TensorMemorySpaceAttr>(type.getMemorySpace()); }
 
-//===--- Syntax
-//-------------------------------------------------------------------------------------------------------===//
+// --- Syntax
 
 ParseResult parseToken(OpAsmParser &parser, std::optional<OpAsmParser::UnresolvedOperand> &dep, Type &token) {
   if (failed(parser.parseOptionalLSquare())) {
@@ -51,8 +50,7 @@ void printBarriersAndPreds(OpAsmPrinter &printer, Operation *, OperandRange barr
   }
 }
 
-//===--- Matrix products
-//----------------------------------------------------------------------------------------------===//
+// --- Matrix products
 
 using Effects = SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>;
 
@@ -178,8 +176,7 @@ LogicalResult TCGen5MMAScaledOp::verify() {
 
 LogicalResult TCGen5CommitOp::verify() { return verifyBarrier(*this, getBarrier().getType()); }
 
-//===--- Transfers
-//----------------------------------------------------------------------------------------------------===//
+// --- Transfers
 
 static LogicalResult verifyTransfer(Operation *op, RankedTensorType tensor, ttg::MemDescType buffer) {
   if (!isInTensorMemory(buffer)) {

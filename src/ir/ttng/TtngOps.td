@@ -3,6 +3,7 @@
 #ifndef JITK_IR_TTNG_TTNGOPS_TD
 #define JITK_IR_TTNG_TTNGOPS_TD
 
+include "src/ir/ttng/TtngAttrs.td"
 include "src/ir/ttng/TtngBarrierOps.td"
 include "src/ir/ttng/TtngDotOps.td"
 include "src/ir/ttng/TtngTensorMemoryOps.td"
