@@ -173,7 +173,7 @@ typedef struct jitk_runtime_options_t {
   uint64_t memory_bytes;
   /* Longest wait for another process that compiles the same kernel; then it is compiled here too. 0: 60000. */
   uint32_t lock_deadline_ms;
-  /* Worker threads. 0: $JITK_JOBS, else one a core. */
+  /* Worker threads. 0: $JITK_JOBS, else one a core that the process may use and memory has room for. */
   uint32_t jobs;
   /* Path of libjitk-compiler.so. NULL: $JITK_COMPILER_LIBRARY, else next to this library, else as ld.so finds it. */
   const char *compiler_library;

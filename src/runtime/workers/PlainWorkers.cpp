@@ -1,5 +1,6 @@
 // Workers on plain threads: for ThreadSanitizer, which reports correct oneTBB programs.
 
+#include "src/runtime/workers/HostLimits.h"
 #include "src/runtime/workers/Workers.h"
 
 #include <condition_variable>
@@ -67,7 +68,7 @@ private:
 } // namespace
 
 std::unique_ptr<Workers> createWorkers(uint32_t count) {
-  return std::make_unique<PlainWorkers>(count == 0 ? usableCores() : count);
+  return std::make_unique<PlainWorkers>(count == 0 ? defaultJobs() : count);
 }
 
 } // namespace jitk

@@ -1,5 +1,6 @@
 // Workers on a oneTBB task arena, so that an engine which uses oneTBB too shares its threads with them.
 
+#include "src/runtime/workers/HostLimits.h"
 #include "src/runtime/workers/Workers.h"
 
 #include <algorithm>
@@ -60,7 +61,7 @@ private:
 } // namespace
 
 std::unique_ptr<Workers> createWorkers(uint32_t count) {
-  return std::make_unique<TbbWorkers>(count == 0 ? usableCores() : count);
+  return std::make_unique<TbbWorkers>(count == 0 ? defaultJobs() : count);
 }
 
 } // namespace jitk

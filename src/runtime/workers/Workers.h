@@ -21,10 +21,7 @@ public:
   virtual uint32_t count() const = 0;
 };
 
-/// Creates `count` workers; 0 means one for each core that this process may use.
+/// Creates `count` workers; 0 means `defaultJobs`.
 std::unique_ptr<Workers> createWorkers(uint32_t count);
-
-/// Cores that this process may use.
-uint32_t usableCores();
 
 } // namespace jitk

@@ -1,7 +1,11 @@
 #include "src/runtime/workers/Workers.h"
 
+#include "src/runtime/workers/HostLimits.h"
+#include "tests/support/TemporaryFolder.h"
+
 #include <atomic>
 #include <doctest/doctest.h>
+#include <fstream>
 
 using namespace jitk;
 
@@ -42,9 +46,33 @@ TEST_CASE("what a job holds is gone with the workers") {
   CHECK(held.use_count() == 1);
 }
 
-TEST_CASE("no number means one worker for each core that may be used") {
-  CHECK(createWorkers(0)->count() == usableCores());
-  CHECK(usableCores() >= 1);
+TEST_CASE("no number means what the host leaves") {
+  CHECK(createWorkers(0)->count() == defaultJobs());
+  CHECK(defaultJobs() >= 1);
+  CHECK(defaultJobs() <= usableCores());
+}
+
+TEST_CASE("limits of a control group are read, or are none") {
+  CHECK(parseCpuQuota("200000 100000\n") == 2.0);
+  CHECK(parseCpuQuota("max 100000\n") == std::nullopt);
+  CHECK(parseCpuQuota("") == std::nullopt);
+  CHECK(parseCpuQuota("5 0") == std::nullopt);
+  CHECK(parseMemoryLimit("2147483648\n") == uint64_t{2147483648});
+  CHECK(parseMemoryLimit("max\n") == std::nullopt);
+}
+
+TEST_CASE("the tightest group on the way to the root counts") {
+  test::TemporaryFolder root;
+  std::filesystem::create_directories(root.path("a/b"));
+  std::ofstream(root.path("cpu.max")) << "400000 100000";
+  std::ofstream(root.path("a/cpu.max")) << "150000 100000";
+  std::ofstream(root.path("a/memory.max")) << "max";
+  std::ofstream(root.path("a/b/memory.max")) << "1000";
+  HostLimits limits = HostLimits::read(root.path(), "/a/b");
+  CHECK(limits.cores == 1.5);
+  CHECK(limits.memoryBytes == uint64_t{1000});
+  CHECK(HostLimits::read(root.path(), "").cores == 4.0);
+  CHECK(HostLimits::read(root.path("nowhere"), "/x").cores == std::nullopt);
 }
 
 TEST_SUITE_END();
