@@ -1,5 +1,6 @@
 #include "src/runtime/PlanFile.h"
 
+#include "src/ops/DescriptionJson.h"
 #include "src/ops/OpSchema.h"
 
 #include <nlohmann/json.hpp>
@@ -72,26 +73,11 @@ Result<std::vector<Plan::Item>> parsePlanFile(std::string_view text) {
   return items;
 }
 
-static Json attributeJson(const AttributeValue &value) {
-  if (const auto *dimension = std::get_if<Dimension>(&value)) {
-    return dimension->isStatic() ? Json(dimension->value) : Json(dimension->toString());
-  }
-  if (const auto *integer = std::get_if<int64_t>(&value)) {
-    return *integer;
-  }
-  if (const auto *flag = std::get_if<bool>(&value)) {
-    return *flag;
-  }
-  return std::get<std::string>(value);
-}
-
 std::string writePlanFile(const std::vector<Plan::Item> &items) {
   Json json = {{"jitk_plan", kPlanVersion}, {"kernels", Json::array()}};
   for (const Plan::Item &item : items) {
-    Json kernel = {{"op", item.problem->description.op()}, {"attributes", Json::object()}};
-    for (const auto &[name, value] : item.problem->description.attributes()) {
-      kernel["attributes"][name] = attributeJson(value);
-    }
+    const Description &description = item.problem->description;
+    Json kernel = {{"op", description.op()}, {"attributes", attributesToJson(description)}};
     if (item.priority != 0) {
       kernel["priority"] = item.priority;
     }

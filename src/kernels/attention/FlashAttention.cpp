@@ -51,7 +51,8 @@ static SmallVector<Chunk> splitDimension(int64_t size) {
 
 static AttentionTile chooseTile(const Description &description, const Target &target) {
   const Dimension &queries = description.dimension("seq_q");
-  bool few = queries.isStatic() && queries.value <= 64;
+  int64_t most = queries.isStatic() ? queries.value : queries.bound;
+  bool few = most > 0 && most <= 64;
   // 16 rows a warp keep a row within one warp. A 256-wide accumulator of 64 rows is 128 registers of 128 threads.
   if (target.capability == 90 && !few && description.integer("value_dim") <= 128) {
     return {128, 64, 8};

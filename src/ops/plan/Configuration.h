@@ -19,21 +19,27 @@ public:
   Configuration(Configuration &&) noexcept;
   ~Configuration();
 
-  /// A positive integer that must be there; 1 after a failure.
-  int64_t positive(std::string_view field);
-  /// A positive integer, or `otherwise` where the field is absent.
-  int64_t positiveOr(std::string_view field, int64_t otherwise);
-  std::string word(std::string_view field);
+  /// Whether the field is there and not null.
   bool has(std::string_view field) const;
-  /// The words of `object.field`, or empty where either is absent.
-  std::string nestedWord(std::string_view object, std::string_view field) const;
-  /// Whether `object.field` is the list [rows, columns]; reports another list.
+  /// A positive integer; 1 after a failure.
+  int64_t positive(std::string_view field);
+  /// An integer of at least 0; 0 after a failure.
+  int64_t natural(std::string_view field);
+  std::string word(std::string_view field);
+  /// The model's dtype as schemas spell it; from `dtype`, or `torch_dtype` as older files call it.
+  std::string dtype();
+  /// Requires the string `wanted` at `object.field`.
+  void requireWord(std::string_view object, std::string_view field, std::string_view wanted);
+  /// Requires the list [rows, columns] at `object.field`.
   void requireBlock(std::string_view object, std::string_view field, int64_t rows, int64_t columns);
 
-  /// Records that `field` contradicts something: "<field> must <wanted>: got <found>".
+  /// Records that `field` contradicts something: "field <field> must <wanted>: got <found>".
   void contradict(std::string_view field, const std::string &wanted, const std::string &found);
-  /// Records a contradiction unless `field`'s value is a multiple of `divisor`, which is `divisorName`.
+  /// Records a contradiction unless `value`, which `field` holds, is a multiple of `divisor`, which `divisorName`
+  /// holds.
   void requireMultiple(std::string_view field, int64_t value, int64_t divisor, std::string_view divisorName);
+  /// Records a contradiction unless `ranks` can share `value`, which `field` sets, in whole blocks of `block`.
+  void requireShares(std::string_view field, int64_t value, int64_t ranks, int64_t block);
 
   /// The first failure; OK if there is none.
   Status takeStatus();
@@ -41,6 +47,8 @@ public:
 private:
   struct Json;
   explicit Configuration(std::unique_ptr<Json> json);
+  int64_t integer(std::string_view field, int64_t least);
+
   std::unique_ptr<Json> json_;
   Status status_;
 };

@@ -1,37 +1,73 @@
 // DeepSeek-V3: multi-head latent attention, dense layers first, then mixtures of experts.
 
-#include "src/ops/plan/Configuration.h"
 #include "src/ops/plan/LayerPlanner.h"
 
 namespace jitk {
 namespace {
 
 struct Sizes {
-  int64_t hidden, intermediate, expertIntermediate, sharedExperts, experts;
+  int64_t hidden, layers, denseLayers, denseWidth, expertWidth, sharedExperts, experts, activeExperts;
   int64_t heads, queryRank, latentRank, nopeDim, ropeDim, valueDim, vocabulary;
 };
 
 } // namespace
 
 static Sizes readSizes(Configuration &c) {
-  return {c.positive("hidden_size"),      c.positive("intermediate_size"), c.positive("moe_intermediate_size"),
-          c.positive("n_shared_experts"), c.positive("n_routed_experts"),  c.positive("num_attention_heads"),
-          c.positive("q_lora_rank"),      c.positive("kv_lora_rank"),      c.positive("qk_nope_head_dim"),
-          c.positive("qk_rope_head_dim"), c.positive("v_head_dim"),        c.positive("vocab_size")};
+  return {.hidden = c.positive("hidden_size"),
+          .layers = c.positive("num_hidden_layers"),
+          .denseLayers = c.natural("first_k_dense_replace"),
+          .denseWidth = c.positive("intermediate_size"),
+          .expertWidth = c.positive("moe_intermediate_size"),
+          .sharedExperts = c.positive("n_shared_experts"),
+          .experts = c.positive("n_routed_experts"),
+          .activeExperts = c.positive("num_experts_per_tok"),
+          .heads = c.positive("num_attention_heads"),
+          .queryRank = c.positive("q_lora_rank"),
+          .latentRank = c.positive("kv_lora_rank"),
+          .nopeDim = c.positive("qk_nope_head_dim"),
+          .ropeDim = c.positive("qk_rope_head_dim"),
+          .valueDim = c.positive("v_head_dim"),
+          .vocabulary = c.positive("vocab_size")};
 }
 
-static WeightFormat weightFormat(Configuration &c) {
+static WeightFormat readWeightFormat(Configuration &c) {
   if (!c.has("quantization_config")) {
-    return WeightFormat::Bf16;
+    return WeightFormat::Plain;
   }
-  if (std::string method = c.nestedWord("quantization_config", "quant_method"); method != "fp8") {
-    c.contradict("quantization_config.quant_method", "be fp8", "'" + method + "'");
-  }
-  if (std::string format = c.nestedWord("quantization_config", "fmt"); format != "e4m3") {
-    c.contradict("quantization_config.fmt", "be e4m3", "'" + format + "'");
-  }
-  c.requireBlock("quantization_config", "weight_block_size", 128, 128);
+  c.requireWord("quantization_config", "quant_method", "fp8");
+  c.requireWord("quantization_config", "fmt", "e4m3");
+  c.requireWord("quantization_config", "activation_scheme", "dynamic");
+  c.requireBlock("quantization_config", "weight_block_size", kScaleBlock, kScaleBlock);
   return WeightFormat::BlockFp8;
+}
+
+static void checkHeads(Configuration &c, const Sizes &s, int64_t ranks, WeightFormat format) {
+  if (c.has("num_key_value_heads") && c.positive("num_key_value_heads") != s.heads) {
+    c.contradict("num_key_value_heads", "equal num_attention_heads " + std::to_string(s.heads),
+                 std::to_string(c.positive("num_key_value_heads")));
+  }
+  c.requireShares("num_attention_heads", s.heads, ranks, 1);
+  if (format == WeightFormat::BlockFp8 && s.heads % ranks == 0) {
+    // A head's rows of q_b and kv_b and its columns of o may be cut from the whole weights only between scales.
+    c.requireShares("qk_nope_head_dim", s.heads * (s.nopeDim + s.ropeDim), ranks, kScaleBlock);
+    c.requireShares("v_head_dim", s.heads * s.valueDim, ranks, kScaleBlock);
+  }
+}
+
+static void checkSizes(Configuration &c, const Sizes &s, int64_t ranks, WeightFormat format) {
+  int64_t block = format == WeightFormat::BlockFp8 ? kScaleBlock : 1;
+  checkHeads(c, s, ranks, format);
+  if (s.denseLayers > s.layers) {
+    c.contradict("first_k_dense_replace", "be at most num_hidden_layers " + std::to_string(s.layers),
+                 std::to_string(s.denseLayers));
+  }
+  if (s.activeExperts > s.experts) {
+    c.contradict("num_experts_per_tok", "be at most n_routed_experts " + std::to_string(s.experts),
+                 std::to_string(s.activeExperts));
+  }
+  c.requireShares("intermediate_size", s.denseWidth, ranks, block);
+  c.requireShares("moe_intermediate_size", s.expertWidth, ranks, block);
+  c.requireShares("vocab_size", s.vocabulary, ranks, 1);
 }
 
 static void planAttention(LayerPlanner &layers, const Sizes &s, int64_t ranks, WeightFormat format) {
@@ -44,55 +80,51 @@ static void planAttention(LayerPlanner &layers, const Sizes &s, int64_t ranks, W
   layers.projection(self + "kv_b_proj", heads * (s.nopeDim + s.valueDim), s.latentRank, format);
   layers.projection(self + "o_proj", s.hidden, heads * s.valueDim, format);
   layers.prefillAttention(self + "prefill", heads, heads, queryDim, s.valueDim);
+  // Decode stays in the latent space: kv_b is absorbed, head by head, into the query and the output.
+  layers.missing("batched_matmul", self + "kv_b_proj.absorbed");
   layers.missing("mla_decode", self + "decode");
   layers.missing("rope", self + "rotary_emb");
+  layers.missing("rms_norm", self + "q_a_layernorm");
+  layers.missing("rms_norm", self + "kv_a_layernorm");
 }
 
-static void planFeedForward(LayerPlanner &layers, const Sizes &s, int64_t ranks, WeightFormat format) {
-  layers.projection("layers.dense.mlp.gate_up_proj", 2 * s.intermediate / ranks, s.hidden, format);
-  layers.projection("layers.dense.mlp.down_proj", s.hidden, s.intermediate / ranks, format);
-  int64_t shared = s.sharedExperts * s.expertIntermediate / ranks;
-  layers.projection("layers.moe.mlp.shared_experts.gate_up_proj", 2 * shared, s.hidden, format);
-  layers.projection("layers.moe.mlp.shared_experts.down_proj", s.hidden, shared, format);
-  // The router keeps bf16 weights in the published checkpoint.
-  layers.projection("layers.moe.mlp.gate", s.experts, s.hidden, WeightFormat::Bf16);
-  layers.missing("router_top_k", "layers.moe.mlp.gate");
-  layers.missing("moe_align_block_size", "layers.moe.mlp.experts");
-  layers.missing(format == WeightFormat::BlockFp8 ? "grouped_fp8_block_matmul" : "grouped_matmul",
-                 "layers.moe.mlp.experts");
-  layers.missing("silu_and_mul", "layers.*.mlp");
-  layers.missing("moe_combine", "layers.moe.mlp.experts");
+static void planExperts(LayerPlanner &layers, const Sizes &s, int64_t ranks, WeightFormat format) {
+  const std::string mlp = "layers.moe.mlp.";
+  layers.perceptron(mlp + "shared_experts", s.sharedExperts * s.expertWidth / ranks, s.hidden, format);
+  // The router keeps plain weights in the published checkpoint; its scores are compared after a bias is added, in fp32.
+  layers.projection(mlp + "gate", s.experts, s.hidden, WeightFormat::Plain, "fp32");
+  const char *grouped = format == WeightFormat::BlockFp8 ? "grouped_fp8_block_matmul" : "grouped_matmul";
+  layers.missing("router_top_k", mlp + "gate");
+  layers.missing("moe_align_block_size", mlp + "experts");
+  layers.missing(grouped, mlp + "experts.gate_up_proj");
+  layers.missing(grouped, mlp + "experts.down_proj");
+  layers.missing("silu_and_mul", mlp + "experts");
+  layers.missing("silu_and_mul", mlp + "shared_experts");
+  layers.missing("moe_combine", mlp + "experts");
 }
 
 Status planDeepSeekV3(Configuration &c, ModelPlan &plan) {
   Sizes s = readSizes(c);
-  c.positive("num_hidden_layers");
-  c.positive("num_experts_per_tok");
+  LayerFacts facts{c.dtype(), c.positive("max_position_embeddings")};
+  WeightFormat format = readWeightFormat(c);
   int64_t ranks = plan.options.tensorParallel;
-  WeightFormat format = weightFormat(c);
-  c.requireMultiple("num_attention_heads", s.heads, ranks, "tensor parallelism");
-  c.requireMultiple("intermediate_size", s.intermediate, ranks, "tensor parallelism");
-  c.requireMultiple("moe_intermediate_size", s.expertIntermediate, ranks, "tensor parallelism");
-  c.requireMultiple("vocab_size", s.vocabulary, ranks, "tensor parallelism");
-  if (c.has("num_key_value_heads") && c.positive("num_key_value_heads") != s.heads) {
-    c.contradict("num_key_value_heads", "equal num_attention_heads " + std::to_string(s.heads),
-                 std::to_string(c.positive("num_key_value_heads")));
-  }
+  JITK_TRY(c.takeStatus());
+  checkSizes(c, s, ranks, format);
   JITK_TRY(c.takeStatus());
 
-  LayerPlanner layers(plan);
+  LayerPlanner layers(plan, facts);
   planAttention(layers, s, ranks, format);
-  planFeedForward(layers, s, ranks, format);
-  layers.projection("lm_head", s.vocabulary / ranks, s.hidden, WeightFormat::Bf16);
-  layers.missing("embedding", "embed_tokens");
-  layers.missing("rms_norm", "layers.*.input_layernorm");
+  if (s.denseLayers > 0) {
+    layers.perceptron("layers.dense.mlp", s.denseWidth / ranks, s.hidden, format);
+    layers.missing("silu_and_mul", "layers.dense.mlp");
+  }
+  if (s.denseLayers < s.layers) {
+    planExperts(layers, s, ranks, format);
+  }
   if (format == WeightFormat::BlockFp8) {
     layers.missing("quantize_fp8_1x128", "layers.*");
   }
-  if (ranks > 1) {
-    layers.missing("all_reduce", "layers.*");
-  }
-  layers.missing("sampling", "lm_head");
+  layers.frame(s.vocabulary / ranks, s.hidden);
   return layers.takeStatus();
 }
 

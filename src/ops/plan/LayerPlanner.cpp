@@ -6,8 +6,8 @@
 
 namespace jitk {
 
-/// 16, 32, ... up to the first power of two that holds `maxTokens`, which itself is the last bucket.
-static std::vector<int64_t> tokenBuckets(int64_t maxTokens) {
+std::vector<int64_t> tokenBuckets(int64_t maxTokens) {
+  // 16, not 1: the least number of rows that a tensor core multiplies.
   std::vector<int64_t> buckets;
   for (int64_t bucket = 16; bucket < maxTokens; bucket *= 2) {
     buckets.push_back(bucket);
@@ -16,7 +16,16 @@ static std::vector<int64_t> tokenBuckets(int64_t maxTokens) {
   return buckets;
 }
 
-LayerPlanner::LayerPlanner(ModelPlan &plan) : plan_(plan), buckets_(tokenBuckets(plan.options.maxTokens)) {}
+LayerPlanner::LayerPlanner(ModelPlan &plan, LayerFacts facts)
+    : plan_(plan), facts_(std::move(facts)), buckets_(tokenBuckets(plan.options.maxTokens)) {}
+
+/// Keeps uses ascending and distinct.
+static void insertUse(std::vector<std::string> &uses, const std::string &use) {
+  auto place = std::ranges::lower_bound(uses, use);
+  if (place == uses.end() || *place != use) {
+    uses.insert(place, use);
+  }
+}
 
 void LayerPlanner::add(const std::string &use, const std::string &text) {
   Result<Description> description = parseDescription(text);
@@ -30,34 +39,55 @@ void LayerPlanner::add(const std::string &use, const std::string &text) {
   if (isNew) {
     plan_.kernels.push_back({*std::move(description), {}});
   }
-  std::vector<std::string> &uses = plan_.kernels[entry->second].uses;
-  auto place = std::ranges::lower_bound(uses, use);
-  if (place == uses.end() || *place != use) {
-    uses.insert(place, use);
+  insertUse(plan_.kernels[entry->second].uses, use);
+}
+
+void LayerPlanner::projection(const std::string &use, int64_t outputs, int64_t inputs, WeightFormat format,
+                              std::string_view outDtype) {
+  std::string shape = " n=" + std::to_string(outputs) + " k=" + std::to_string(inputs) +
+                      " out_dtype=" + std::string(outDtype.empty() ? facts_.dtype : outDtype);
+  for (int64_t tokens : buckets_) {
+    std::string m = " m=*<=" + std::to_string(tokens);
+    add(use, format == WeightFormat::BlockFp8 ? "fp8_block_matmul" + m + shape
+                                              : "matmul" + m + shape + " dtype=" + facts_.dtype + " b_layout=col");
   }
 }
 
-void LayerPlanner::projection(const std::string &use, int64_t outputs, int64_t inputs, WeightFormat format) {
-  std::string shape = " n=" + std::to_string(outputs) + " k=" + std::to_string(inputs);
-  for (int64_t tokens : buckets_) {
-    std::string m = " m=" + std::to_string(tokens);
-    add(use, format == WeightFormat::BlockFp8 ? "fp8_block_matmul" + m + shape + " out_dtype=bf16"
-                                              : "matmul" + m + shape + " dtype=bf16 b_layout=col");
-  }
+void LayerPlanner::perceptron(const std::string &prefix, int64_t width, int64_t hidden, WeightFormat format) {
+  projection(prefix + ".gate_up_proj", 2 * width, hidden, format);
+  projection(prefix + ".down_proj", hidden, width, format);
 }
 
 void LayerPlanner::prefillAttention(const std::string &use, int64_t heads, int64_t keyHeads, int64_t headDim,
                                     int64_t valueDim) {
-  std::string shape = " heads=" + std::to_string(heads) + " kv_heads=" + std::to_string(keyHeads) +
-                      " head_dim=" + std::to_string(headDim) + " value_dim=" + std::to_string(valueDim);
+  std::string rest = " seq_k=*<=" + std::to_string(facts_.longestContext) + " heads=" + std::to_string(heads) +
+                     " kv_heads=" + std::to_string(keyHeads) + " head_dim=" + std::to_string(headDim) +
+                     " value_dim=" + std::to_string(valueDim) + " causal=true varlen=true dtype=" + facts_.dtype;
   for (int64_t tokens : buckets_) {
-    std::string length = std::to_string(tokens);
-    add(use, "flash_attention batch=*<=1024 seq_q=" + length + " seq_k=" + length + shape +
-                 " causal=true varlen=true dtype=bf16");
+    add(use, "flash_attention batch=* seq_q=*<=" + std::to_string(tokens) + rest);
   }
 }
 
-void LayerPlanner::missing(const std::string &name, const std::string &use) { plan_.missing.push_back({name, use}); }
+void LayerPlanner::frame(int64_t vocabulary, int64_t hidden) {
+  projection("lm_head", vocabulary, hidden, WeightFormat::Plain);
+  missing("embedding", "embed_tokens");
+  missing("rms_norm", "layers.*.input_layernorm");
+  missing("rms_norm", "layers.*.post_attention_layernorm");
+  missing("rms_norm", "norm");
+  if (plan_.options.tensorParallel > 1) {
+    missing("all_reduce", "layers.*");
+    missing("all_gather", "lm_head");
+  }
+  missing("sampling", "lm_head");
+}
+
+void LayerPlanner::missing(const std::string &op, const std::string &use) {
+  auto known = std::ranges::find(plan_.missing, op, &MissingOp::op);
+  if (known == plan_.missing.end()) {
+    known = plan_.missing.insert(plan_.missing.end(), {op, {}});
+  }
+  insertUse(known->uses, use);
+}
 
 Status LayerPlanner::takeStatus() { return std::move(status_); }
 

@@ -2,25 +2,44 @@
 
 #pragma once
 
+#include "src/ops/plan/Configuration.h"
 #include "src/ops/plan/ModelPlan.h"
 
 #include <map>
 
 namespace jitk {
 
-/// How a projection is stored.
-enum class WeightFormat : uint8_t { Bf16, BlockFp8 };
+/// How the weight of a projection is stored.
+enum class WeightFormat : uint8_t {
+  Plain,   ///< in the model's dtype
+  BlockFp8 ///< e4m3 with one scale for 128 x 128
+};
+
+/// Side of a block of weights that shares a scale.
+constexpr int64_t kScaleBlock = 128;
+
+/// What the layers of a model have in common.
+struct LayerFacts {
+  std::string dtype;      ///< of activations and plain weights: "bf16", "fp16"
+  int64_t longestContext; ///< most keys of a sequence
+};
 
 /// Adds kernels to a plan, once for each token bucket; equal descriptions share an entry.
 class LayerPlanner {
 public:
-  explicit LayerPlanner(ModelPlan &plan);
+  LayerPlanner(ModelPlan &plan, LayerFacts facts);
 
-  /// `tokens x inputs` times the transposed weight `outputs x inputs`, for each bucket.
-  void projection(const std::string &use, int64_t outputs, int64_t inputs, WeightFormat format);
-  /// Prefill attention over whole prompts of each bucket's length.
+  /// Tokens times the transposed weight `outputs x inputs`. `outDtype` is that of the result; empty = the model's.
+  void projection(const std::string &use, int64_t outputs, int64_t inputs, WeightFormat format,
+                  std::string_view outDtype = {});
+  /// The gated two-layer perceptron `prefix`, `width` wide: gate and up in one matmul, then down.
+  void perceptron(const std::string &prefix, int64_t width, int64_t hidden, WeightFormat format);
+  /// Causal attention of each sequence's new tokens over all its keys.
   void prefillAttention(const std::string &use, int64_t heads, int64_t keyHeads, int64_t headDim, int64_t valueDim);
-  void missing(const std::string &name, const std::string &use);
+  /// What stands around the layers, and between them: embedding, norms, the sums over ranks, the head, sampling.
+  void frame(int64_t vocabulary, int64_t hidden);
+  /// A need of the model that no op serves yet.
+  void missing(const std::string &op, const std::string &use);
 
   /// The first description that a schema refused; OK if there is none.
   Status takeStatus();
@@ -29,13 +48,15 @@ private:
   void add(const std::string &use, const std::string &text);
 
   ModelPlan &plan_;
+  LayerFacts facts_;
   std::vector<int64_t> buckets_;
   std::map<std::string, size_t> known_; ///< canonical text to index in the plan
   Status status_;
 };
 
-// The model families.
-Status planDeepSeekV3(class Configuration &configuration, ModelPlan &plan);
-Status planQwen3Next(class Configuration &configuration, ModelPlan &plan);
+// The model families. Each reads the configuration's fields, checks them against each other and against the options,
+// and adds what one rank of the model runs.
+Status planDeepSeekV3(Configuration &configuration, ModelPlan &plan);
+Status planQwen3Next(Configuration &configuration, ModelPlan &plan);
 
 } // namespace jitk

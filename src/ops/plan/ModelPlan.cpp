@@ -1,19 +1,23 @@
 #include "src/ops/plan/ModelPlan.h"
 
-#include "src/ops/plan/Configuration.h"
+#include "src/ops/DescriptionJson.h"
 #include "src/ops/plan/LayerPlanner.h"
 
 #include <nlohmann/json.hpp>
 
 namespace jitk {
 
+/// An option out of [1, INT32_MAX] would give dimensions that no schema takes.
+static Status checkOption(std::string_view name, int64_t value) {
+  if (value < 1 || value > INT32_MAX) {
+    return invalidArgument(std::string(name) + " must be between 1 and 2147483647: got " + std::to_string(value));
+  }
+  return okStatus();
+}
+
 Result<ModelPlan> planModel(std::string_view text, const PlanOptions &options) {
-  if (options.tensorParallel < 1) {
-    return invalidArgument("tensor parallelism must be at least 1: got " + std::to_string(options.tensorParallel));
-  }
-  if (options.maxTokens < 1) {
-    return invalidArgument("the largest number of tokens must be at least 1: got " + std::to_string(options.maxTokens));
-  }
+  JITK_TRY(checkOption("tensor parallelism", options.tensorParallel));
+  JITK_TRY(checkOption("the largest number of tokens", options.maxTokens));
   JITK_ASSIGN(Configuration configuration, Configuration::parse(text));
   ModelPlan plan;
   plan.options = options;
@@ -29,41 +33,19 @@ Result<ModelPlan> planModel(std::string_view text, const PlanOptions &options) {
   return plan;
 }
 
-/// Attributes as a plan file writes them: numbers and truth values bare, dimensions and words as text.
-static nlohmann::ordered_json attributesOf(const Description &description) {
-  nlohmann::ordered_json attributes = nlohmann::ordered_json::object();
-  for (const auto &[name, value] : description.attributes()) {
-    if (const auto *dimension = std::get_if<Dimension>(&value)) {
-      if (dimension->isStatic()) {
-        attributes[name] = dimension->value;
-      } else {
-        attributes[name] = dimension->toString();
-      }
-    } else if (const auto *integer = std::get_if<int64_t>(&value)) {
-      attributes[name] = *integer;
-    } else if (const auto *flag = std::get_if<bool>(&value)) {
-      attributes[name] = *flag;
-    } else {
-      attributes[name] = std::get<std::string>(value);
-    }
-  }
-  return attributes;
-}
-
 std::string ModelPlan::toJson() const {
-  nlohmann::ordered_json json;
-  json["jitk_plan"] = 1;
-  json["model"] = model;
-  json["tensor_parallel"] = options.tensorParallel;
-  json["max_tokens"] = options.maxTokens;
-  json["kernels"] = nlohmann::ordered_json::array();
+  nlohmann::ordered_json json = {{"jitk_plan", 1},
+                                 {"model", model},
+                                 {"tensor_parallel", options.tensorParallel},
+                                 {"max_tokens", options.maxTokens},
+                                 {"kernels", nlohmann::ordered_json::array()},
+                                 {"missing", nlohmann::ordered_json::array()}};
   for (const PlannedKernel &kernel : kernels) {
     json["kernels"].push_back(
-        {{"op", kernel.description.op()}, {"attributes", attributesOf(kernel.description)}, {"uses", kernel.uses}});
+        {{"op", kernel.description.op()}, {"attributes", attributesToJson(kernel.description)}, {"uses", kernel.uses}});
   }
-  json["missing"] = nlohmann::ordered_json::array();
-  for (const MissingOp &op : missing) {
-    json["missing"].push_back({{"op", op.name}, {"use", op.use}});
+  for (const MissingOp &absent : missing) {
+    json["missing"].push_back({{"op", absent.op}, {"uses", absent.uses}});
   }
   return json.dump(2) + "\n";
 }

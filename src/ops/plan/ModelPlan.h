@@ -1,9 +1,9 @@
 // From a model's configuration to the closed set of kernel descriptions that serving it needs.
 //
-// A model family is one file that knows the layers' projections. Token counts are cut into buckets, powers of two from
-// 16 to the largest batch: each matmul of a layer is planned once for each bucket with m static, so that tiles fit, and
-// once for every other count through the bucket above it (an engine pads). What a layer needs and no op serves yet is
-// listed by name.
+// A model family is one file that knows the layers' projections. Weights are static, token counts are not: each matmul
+// is planned once for each token bucket, a power of two from 16 to the largest batch, as a kernel whose m is dynamic up
+// to that bucket. A step of t tokens runs the kernel of the least bucket that holds t, without padding. What a layer
+// needs and no op serves yet is listed by name, so that a plan says what it leaves to the engine.
 
 #pragma once
 
@@ -17,9 +17,8 @@
 namespace jitk {
 
 struct PlanOptions {
-  int64_t tensorParallel =
-      1;                    ///< ranks that share each layer: columns of the first matmul of a pair, rows of the second
-  int64_t maxTokens = 4096; ///< largest number of tokens in one step; prefill attention goes up to it too
+  int64_t tensorParallel = 1; ///< ranks that share each layer; the plan is that of any one of them
+  int64_t maxTokens = 4096;   ///< largest number of tokens in one step
 };
 
 struct PlannedKernel {
@@ -29,19 +28,22 @@ struct PlannedKernel {
 
 /// What of the model has no op yet.
 struct MissingOp {
-  std::string name;
-  std::string use;
+  std::string op;
+  std::vector<std::string> uses; ///< as a kernel's
 };
 
 struct ModelPlan {
   std::string model; ///< `model_type`
   PlanOptions options;
   std::vector<PlannedKernel> kernels; ///< distinct descriptions, in the order in which the layers name them first
-  std::vector<MissingOp> missing;
+  std::vector<MissingOp> missing;     ///< distinct names, in the same order
 
   /// The plan file (docs/plan-format.md).
   std::string toJson() const;
 };
+
+/// 16, 32, ... below `maxTokens`, then `maxTokens` itself.
+std::vector<int64_t> tokenBuckets(int64_t maxTokens);
 
 /// Reads a configuration in the form that model hubs publish (config.json). Fails with InvalidArgument naming the
 /// field: an unknown `model_type`, a missing field, one of the wrong type or range, values that contradict each other

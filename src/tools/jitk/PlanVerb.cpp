@@ -29,11 +29,11 @@ static int planKernels(const Options &options) {
   std::printf("%s: %zu kernels for %s, tensor parallelism %lld, up to %lld tokens\n", options.output.c_str(),
               plan->kernels.size(), plan->model.c_str(), static_cast<long long>(options.plan.tensorParallel),
               static_cast<long long>(options.plan.maxTokens));
-  std::printf("no op yet for:");
-  for (const MissingOp &missing : plan->missing) {
-    std::printf(" %s (%s)", missing.name.c_str(), missing.use.c_str());
+  std::string missing;
+  for (const MissingOp &absent : plan->missing) {
+    missing += (missing.empty() ? "" : ", ") + absent.op;
   }
-  std::printf("\n");
+  std::printf("no op yet for: %s\n", missing.c_str());
   return kOk;
 }
 

@@ -1,0 +1,331 @@
+#include "src/ops/plan/ModelPlan.h"
+
+#include <doctest/doctest.h>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
+
+using namespace jitk;
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+std::string readModel(const std::string &name) {
+  std::ifstream file(std::string(JITK_TEST_DATA) + "/models/" + name + ".json");
+  std::stringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+ModelPlan planOf(const std::string &model, int64_t ranks, int64_t maxTokens) {
+  Result<ModelPlan> plan = planModel(readModel(model), {ranks, maxTokens});
+  REQUIRE_MESSAGE(plan.ok(), plan.status().toString());
+  return *std::move(plan);
+}
+
+/// What a plan holds for one bucket, as "use: op [n, k] out_dtype" for matmuls.
+std::set<std::string> matmulsOf(const ModelPlan &plan) {
+  std::set<std::string> lines;
+  for (const PlannedKernel &kernel : plan.kernels) {
+    const Description &d = kernel.description;
+    if (d.op() == "flash_attention") {
+      continue;
+    }
+    for (const std::string &use : kernel.uses) {
+      lines.insert(use + ": " + d.op() + " [" + d.dimension("n").toString() + ", " + d.dimension("k").toString() +
+                   "] " + d.word("out_dtype"));
+    }
+  }
+  return lines;
+}
+
+std::vector<std::string> attentionOf(const ModelPlan &plan) {
+  std::vector<std::string> texts;
+  for (const PlannedKernel &kernel : plan.kernels) {
+    if (kernel.description.op() == "flash_attention") {
+      texts.push_back(kernel.description.toString());
+    }
+  }
+  return texts;
+}
+
+std::vector<std::string> missingFrom(const ModelPlan &plan) {
+  std::vector<std::string> names;
+  for (const MissingOp &absent : plan.missing) {
+    names.push_back(absent.op);
+  }
+  return names;
+}
+
+using Lines = std::set<std::string>;
+using Names = std::vector<std::string>;
+
+} // namespace
+
+TEST_SUITE_BEGIN("ops/ModelPlan");
+
+TEST_CASE("every matmul of DeepSeek-V3 on one rank") {
+  CHECK(matmulsOf(planOf("deepseek-v3", 1, 16)) ==
+        Lines{"layers.*.self_attn.q_a_proj: fp8_block_matmul [1536, 7168] bf16",
+              "layers.*.self_attn.q_b_proj: fp8_block_matmul [24576, 1536] bf16",
+              "layers.*.self_attn.kv_a_proj_with_mqa: fp8_block_matmul [576, 7168] bf16",
+              "layers.*.self_attn.kv_b_proj: fp8_block_matmul [32768, 512] bf16",
+              "layers.*.self_attn.o_proj: fp8_block_matmul [7168, 16384] bf16",
+              "layers.dense.mlp.gate_up_proj: fp8_block_matmul [36864, 7168] bf16",
+              "layers.dense.mlp.down_proj: fp8_block_matmul [7168, 18432] bf16",
+              "layers.moe.mlp.gate: matmul [256, 7168] fp32",
+              "layers.moe.mlp.shared_experts.gate_up_proj: fp8_block_matmul [4096, 7168] bf16",
+              "layers.moe.mlp.shared_experts.down_proj: fp8_block_matmul [7168, 2048] bf16",
+              "lm_head: matmul [129280, 7168] bf16"});
+}
+
+TEST_CASE("every matmul of DeepSeek-V3 on one of eight ranks") {
+  CHECK(matmulsOf(planOf("deepseek-v3", 8, 16)) ==
+        Lines{"layers.*.self_attn.q_a_proj: fp8_block_matmul [1536, 7168] bf16",
+              "layers.*.self_attn.q_b_proj: fp8_block_matmul [3072, 1536] bf16",
+              "layers.*.self_attn.kv_a_proj_with_mqa: fp8_block_matmul [576, 7168] bf16",
+              "layers.*.self_attn.kv_b_proj: fp8_block_matmul [4096, 512] bf16",
+              "layers.*.self_attn.o_proj: fp8_block_matmul [7168, 2048] bf16",
+              "layers.dense.mlp.gate_up_proj: fp8_block_matmul [4608, 7168] bf16",
+              "layers.dense.mlp.down_proj: fp8_block_matmul [7168, 2304] bf16",
+              "layers.moe.mlp.gate: matmul [256, 7168] fp32",
+              "layers.moe.mlp.shared_experts.gate_up_proj: fp8_block_matmul [512, 7168] bf16",
+              "layers.moe.mlp.shared_experts.down_proj: fp8_block_matmul [7168, 256] bf16",
+              "lm_head: matmul [16160, 7168] bf16"});
+}
+
+TEST_CASE("every matmul of Qwen3-Next on one rank") {
+  CHECK(matmulsOf(planOf("qwen3-next-80b-a3b", 1, 16)) ==
+        Lines{"layers.linear.linear_attn.in_proj_qkvz: matmul [12288, 2048] bf16",
+              "layers.linear.linear_attn.in_proj_ba: matmul [64, 2048] bf16",
+              "layers.linear.linear_attn.out_proj: matmul [2048, 4096] bf16",
+              "layers.full.self_attn.q_proj: matmul [8192, 2048] bf16",
+              "layers.full.self_attn.k_proj: matmul [512, 2048] bf16",
+              "layers.full.self_attn.v_proj: matmul [512, 2048] bf16",
+              "layers.full.self_attn.o_proj: matmul [2048, 4096] bf16", "layers.*.mlp.gate: matmul [512, 2048] bf16",
+              "layers.*.mlp.shared_expert.gate_up_proj: matmul [1024, 2048] bf16",
+              "layers.*.mlp.shared_expert.down_proj: matmul [2048, 512] bf16",
+              "layers.*.mlp.shared_expert_gate: matmul [1, 2048] bf16", "lm_head: matmul [151936, 2048] bf16"});
+}
+
+TEST_CASE("every matmul of Qwen3-Next on one of eight ranks") {
+  CHECK(matmulsOf(planOf("qwen3-next-80b-a3b", 8, 16)) ==
+        Lines{"layers.linear.linear_attn.in_proj_qkvz: matmul [1536, 2048] bf16",
+              "layers.linear.linear_attn.in_proj_ba: matmul [8, 2048] bf16",
+              "layers.linear.linear_attn.out_proj: matmul [2048, 512] bf16",
+              "layers.full.self_attn.q_proj: matmul [1024, 2048] bf16",
+              "layers.full.self_attn.k_proj: matmul [256, 2048] bf16", // two heads for eight ranks: each holds a copy
+              "layers.full.self_attn.v_proj: matmul [256, 2048] bf16",
+              "layers.full.self_attn.o_proj: matmul [2048, 512] bf16", "layers.*.mlp.gate: matmul [512, 2048] bf16",
+              "layers.*.mlp.shared_expert.gate_up_proj: matmul [128, 2048] bf16",
+              "layers.*.mlp.shared_expert.down_proj: matmul [2048, 64] bf16",
+              "layers.*.mlp.shared_expert_gate: matmul [1, 2048] bf16", "lm_head: matmul [18992, 2048] bf16"});
+}
+
+TEST_CASE("prefill attention has the heads of one rank") {
+  CHECK(attentionOf(planOf("deepseek-v3", 8, 16)) ==
+        Names{"flash_attention batch=* causal=true dtype=bf16 head_dim=192 heads=16 kv_heads=16 out_dtype=bf16 "
+              "seq_k=*<=163840 seq_q=*<=16 value_dim=128 varlen=true"});
+  CHECK(attentionOf(planOf("qwen3-next-80b-a3b", 1, 32)) ==
+        Names{"flash_attention batch=* causal=true dtype=bf16 head_dim=256 heads=16 kv_heads=2 out_dtype=bf16 "
+              "seq_k=*<=262144 seq_q=*<=16 value_dim=256 varlen=true",
+              "flash_attention batch=* causal=true dtype=bf16 head_dim=256 heads=16 kv_heads=2 out_dtype=bf16 "
+              "seq_k=*<=262144 seq_q=*<=32 value_dim=256 varlen=true"});
+  CHECK(attentionOf(planOf("qwen3-next-80b-a3b", 8, 16)).front().find("heads=2 kv_heads=1 ") != std::string::npos);
+}
+
+TEST_CASE("what has no op yet is listed once, with its uses") {
+  CHECK(missingFrom(planOf("deepseek-v3", 8, 16)) ==
+        Names{"batched_matmul", "mla_decode", "rope", "rms_norm", "silu_and_mul", "router_top_k",
+              "moe_align_block_size", "grouped_fp8_block_matmul", "moe_combine", "quantize_fp8_1x128", "embedding",
+              "all_reduce", "all_gather", "sampling"});
+  ModelPlan plan = planOf("qwen3-next-80b-a3b", 1, 16);
+  CHECK(missingFrom(plan) == Names{"causal_conv1d", "gated_delta_rule", "gated_rms_norm", "paged_attention_decode",
+                                   "rope", "rms_norm", "sigmoid_gate", "router_top_k", "moe_align_block_size",
+                                   "grouped_matmul", "silu_and_mul", "moe_combine", "embedding", "sampling"});
+  CHECK(plan.missing[9].uses == Names{"layers.*.mlp.experts.down_proj", "layers.*.mlp.experts.gate_up_proj"});
+}
+
+TEST_CASE("token buckets are powers of two from 16, then the largest batch") {
+  CHECK(tokenBuckets(1) == std::vector<int64_t>{1});
+  CHECK(tokenBuckets(16) == std::vector<int64_t>{16});
+  CHECK(tokenBuckets(17) == std::vector<int64_t>{16, 17});
+  CHECK(tokenBuckets(100) == std::vector<int64_t>{16, 32, 64, 100});
+  CHECK(tokenBuckets(128) == std::vector<int64_t>{16, 32, 64, 128});
+}
+
+TEST_CASE("each bucket is a kernel of its own and equal ones share an entry") {
+  ModelPlan plan = planOf("qwen3-next-80b-a3b", 8, 100);
+  // 10 distinct weights (k_proj equals v_proj; o_proj equals out_proj) and one attention, for each of four buckets.
+  CHECK(plan.kernels.size() == 4 * (10 + 1));
+  std::set<std::string> texts, bounds;
+  for (const PlannedKernel &kernel : plan.kernels) {
+    CHECK(texts.insert(kernel.description.toString()).second);
+    CHECK_FALSE(kernel.uses.empty());
+    if (kernel.description.op() == "matmul") {
+      bounds.insert(kernel.description.dimension("m").toString());
+    }
+  }
+  CHECK(bounds == std::set<std::string>{"*<=16", "*<=32", "*<=64", "*<=100"});
+}
+
+TEST_CASE("a plan without quantization is one of plain matmuls, in the model's dtype") {
+  Json model = Json::parse(readModel("deepseek-v3"));
+  model.erase("quantization_config");
+  model["torch_dtype"] = "float16";
+  Result<ModelPlan> plan = planModel(model.dump(), {1, 16});
+  REQUIRE(plan.ok());
+  CHECK(matmulsOf(*plan).count("layers.*.self_attn.q_a_proj: matmul [1536, 7168] fp16") == 1);
+  CHECK(attentionOf(*plan).front().find("dtype=fp16") != std::string::npos);
+}
+
+TEST_CASE("layers that a model does not have are not planned") {
+  Json model = Json::parse(readModel("deepseek-v3"));
+  model["first_k_dense_replace"] = 0;
+  Lines lines = matmulsOf(*planModel(model.dump(), {1, 16}));
+  CHECK(lines.count("layers.dense.mlp.down_proj: fp8_block_matmul [7168, 18432] bf16") == 0);
+  CHECK(lines.size() == 9);
+  model["first_k_dense_replace"] = 61;
+  CHECK(matmulsOf(*planModel(model.dump(), {1, 16})).size() == 8);
+}
+
+TEST_CASE("the plan file names kernels, uses and what is missing") {
+  Json plan = Json::parse(planOf("deepseek-v3", 8, 16).toJson());
+  CHECK(plan["jitk_plan"] == 1);
+  CHECK(plan["model"] == "deepseek_v3");
+  CHECK(plan["tensor_parallel"] == 8);
+  CHECK(plan["max_tokens"] == 16);
+  CHECK(plan["kernels"].size() == 12);
+  CHECK(plan["kernels"][1] == Json::parse(R"({"op": "fp8_block_matmul",
+      "attributes": {"k": 1536, "m": "*<=16", "n": 3072, "out_dtype": "bf16"},
+      "uses": ["layers.*.self_attn.q_b_proj"]})"));
+  CHECK(plan["missing"][1] == Json::parse(R"({"op": "mla_decode", "uses": ["layers.*.self_attn.decode"]})"));
+}
+
+TEST_SUITE_END();
+
+TEST_SUITE_BEGIN("ops/ModelPlan errors");
+
+static std::string failureOf(const std::string &text, PlanOptions options = {1, 16}) {
+  Result<ModelPlan> plan = planModel(text, options);
+  REQUIRE_FALSE(plan.ok());
+  CHECK(plan.status().code() == StatusCode::InvalidArgument);
+  return plan.status().toString();
+}
+
+/// The failure of a model with one field changed, or removed if `value` is "".
+static std::string failureWith(const std::string &model, const std::string &field, const std::string &value,
+                               int64_t ranks = 1) {
+  Json json = Json::parse(readModel(model));
+  if (value.empty()) {
+    json.erase(field);
+  } else {
+    json[Json::json_pointer("/" + field)] = Json::parse(value);
+  }
+  return failureOf(json.dump(), {ranks, 16});
+}
+
+TEST_CASE("what is no configuration is refused") {
+  CHECK(failureOf("") == "a model configuration must be a JSON object: got malformed text");
+  CHECK(failureOf("[1]") == "a model configuration must be a JSON object: got array");
+  CHECK(failureOf("{}") == "field model_type must be a string: got none");
+  CHECK(failureOf(R"({"model_type": 3})") == "field model_type must be a string: got 3");
+  CHECK(failureOf(R"({"model_type": "llama"})") == "field model_type must be deepseek_v3 or qwen3_next: got 'llama'");
+}
+
+TEST_CASE("options out of range are refused") {
+  CHECK(failureOf("{}", {0, 16}) == "tensor parallelism must be between 1 and 2147483647: got 0");
+  CHECK(failureOf("{}", {1, 0}) == "the largest number of tokens must be between 1 and 2147483647: got 0");
+}
+
+TEST_CASE("every field that a plan needs is named when it is missing") {
+  for (const char *field :
+       {"hidden_size", "num_hidden_layers", "intermediate_size", "moe_intermediate_size", "n_shared_experts",
+        "n_routed_experts", "num_experts_per_tok", "num_attention_heads", "q_lora_rank", "kv_lora_rank",
+        "qk_nope_head_dim", "qk_rope_head_dim", "v_head_dim", "vocab_size", "max_position_embeddings"}) {
+    CAPTURE(field);
+    CHECK(failureWith("deepseek-v3", field, "") ==
+          "field " + std::string(field) + " must be an integer between 1 and 16777216: got none");
+  }
+  for (const char *field :
+       {"hidden_size", "num_hidden_layers", "full_attention_interval", "moe_intermediate_size",
+        "shared_expert_intermediate_size", "num_experts", "num_experts_per_tok", "vocab_size", "num_attention_heads",
+        "num_key_value_heads", "head_dim", "linear_num_key_heads", "linear_num_value_heads", "linear_key_head_dim",
+        "linear_value_head_dim", "linear_conv_kernel_dim", "max_position_embeddings"}) {
+    CAPTURE(field);
+    CHECK(failureWith("qwen3-next-80b-a3b", field, "") ==
+          "field " + std::string(field) + " must be an integer between 1 and 16777216: got none");
+  }
+  CHECK(failureWith("deepseek-v3", "first_k_dense_replace", "") ==
+        "field first_k_dense_replace must be an integer between 0 and 16777216: got none");
+  CHECK(failureWith("deepseek-v3", "torch_dtype", "") == "field torch_dtype must be a string: got none");
+}
+
+TEST_CASE("a field of the wrong type or range is named with what was found") {
+  const std::string wanted = "field hidden_size must be an integer between 1 and 16777216: got ";
+  for (const char *value :
+       {"0", "-7168", "7168.5", "\"7168\"", "null", "true", "16777217", "1e30", "[7168]", "18446744073709551615"}) {
+    CAPTURE(value);
+    CHECK(failureWith("deepseek-v3", "hidden_size", value) == wanted + Json::parse(value).dump());
+  }
+  CHECK(failureWith("qwen3-next-80b-a3b", "torch_dtype", "\"float32\"") ==
+        "field torch_dtype must be bfloat16 or float16: got 'float32'");
+}
+
+TEST_CASE("a quantization that is not planned is refused") {
+  const char *model = "deepseek-v3";
+  CHECK(failureWith(model, "quantization_config/quant_method", "\"awq\"") ==
+        "field quantization_config.quant_method must be \"fp8\": got \"awq\"");
+  CHECK(failureWith(model, "quantization_config/fmt", "\"e5m2\"") ==
+        "field quantization_config.fmt must be \"e4m3\": got \"e5m2\"");
+  CHECK(failureWith(model, "quantization_config/activation_scheme", "\"static\"") ==
+        "field quantization_config.activation_scheme must be \"dynamic\": got \"static\"");
+  CHECK(failureWith(model, "quantization_config/weight_block_size", "[64,128]") ==
+        "field quantization_config.weight_block_size must be [128,128]: got [64,128]");
+  CHECK(failureWith(model, "quantization_config", "7") ==
+        "field quantization_config.quant_method must be \"fp8\": got none");
+  CHECK(failureWith("qwen3-next-80b-a3b", "quantization_config", "{}") ==
+        "field quantization_config must be absent: weights of qwen3_next are planned in the model's dtype only: got "
+        "one");
+}
+
+TEST_CASE("what the ranks cannot share is refused") {
+  CHECK(failureWith("deepseek-v3", "num_attention_heads", "128", 3) ==
+        "field num_attention_heads must give equal shares to 3 ranks: got 128");
+  CHECK(failureWith("deepseek-v3", "moe_intermediate_size", "2176", 2) ==
+        "field moe_intermediate_size must give shares of whole blocks of 128 to 2 ranks: got 2176");
+  CHECK(failureWith("deepseek-v3", "intermediate_size", "18432", 32) ==
+        "field intermediate_size must give shares of whole blocks of 128 to 32 ranks: got 18432");
+  CHECK(failureWith("deepseek-v3", "num_attention_heads", "128", 128) ==
+        "field qk_nope_head_dim must give shares of whole blocks of 128 to 128 ranks: got 24576");
+  CHECK(failureWith("deepseek-v3", "vocab_size", "129281", 2) ==
+        "field vocab_size must give equal shares to 2 ranks: got 129281");
+  CHECK(failureWith("qwen3-next-80b-a3b", "linear_num_key_heads", "16", 32) ==
+        "field num_attention_heads must give equal shares to 32 ranks: got 16");
+  CHECK(failureWith("qwen3-next-80b-a3b", "num_attention_heads", "6", 3) ==
+        "field num_key_value_heads must divide, or be a multiple of, tensor parallelism 3: got 2");
+}
+
+TEST_CASE("values that contradict each other are refused") {
+  CHECK(failureWith("deepseek-v3", "num_key_value_heads", "64") ==
+        "field num_key_value_heads must equal num_attention_heads 128: got 64");
+  CHECK(failureWith("deepseek-v3", "first_k_dense_replace", "62") ==
+        "field first_k_dense_replace must be at most num_hidden_layers 61: got 62");
+  CHECK(failureWith("deepseek-v3", "num_experts_per_tok", "257") ==
+        "field num_experts_per_tok must be at most n_routed_experts 256: got 257");
+  CHECK(failureWith("qwen3-next-80b-a3b", "num_key_value_heads", "3") ==
+        "field num_attention_heads must be a multiple of num_key_value_heads 3: got 16");
+  CHECK(failureWith("qwen3-next-80b-a3b", "linear_num_value_heads", "40") ==
+        "field linear_num_value_heads must be a multiple of linear_num_key_heads 16: got 40");
+  CHECK(failureWith("qwen3-next-80b-a3b", "num_experts_per_tok", "513") ==
+        "field num_experts_per_tok must be at most num_experts 512: got 513");
+}
+
+TEST_CASE("a head that no schema takes is refused with the projection's name") {
+  CHECK(failureWith("qwen3-next-80b-a3b", "head_dim", "1024") ==
+        "attribute head_dim must be an integer between 16 and 512: got '1024'; while planning "
+        "layers.full.self_attn.prefill");
+}
+
+TEST_SUITE_END();
