@@ -4,7 +4,19 @@ namespace jitk {
 
 using Kind = AttributeSchema::Kind;
 
-static Status checkHeads(const Description &description) {
+/// Tensor cores contract 16 elements at a time.
+static Status checkHeadSize(const Description &description, std::string_view name) {
+  int64_t size = description.integer(name);
+  if (size % 16 != 0) {
+    return invalidArgument("attribute " + std::string(name) + " must be a multiple of 16: got '" +
+                           std::to_string(size) + "'");
+  }
+  return okStatus();
+}
+
+static Status checkAttention(const Description &description) {
+  JITK_TRY(checkHeadSize(description, "head_dim"));
+  JITK_TRY(checkHeadSize(description, "value_dim"));
   const Dimension &heads = description.dimension("heads");
   const Dimension &keyHeads = description.dimension("kv_heads");
   if (heads.isStatic() && keyHeads.isStatic() && heads.value % keyHeads.value != 0) {
@@ -25,8 +37,8 @@ void addAttentionOps(std::vector<OpSchema> &ops) {
               {"kv_heads", Kind::Dimension, "@heads", "heads of K and V; divides heads"},
               {"seq_q", Kind::Dimension, "", "queries of a sequence"},
               {"seq_k", Kind::Dimension, "@seq_q", "keys of a sequence"},
-              {"head_dim", Kind::Integer, "", "length of a query and a key", {}, 16, 512},
-              {"value_dim", Kind::Integer, "@head_dim", "length of a value", {}, 16, 512},
+              {"head_dim", Kind::Integer, "", "length of a query and a key; a multiple of 16", {}, 16, 512},
+              {"value_dim", Kind::Integer, "@head_dim", "length of a value; a multiple of 16", {}, 16, 512},
               {"causal", Kind::Flag, "false", "query i sees keys up to i + seq_k - seq_q"},
               {"varlen", Kind::Flag, "false", "each sequence has its own lengths"},
               {"dtype", Kind::Word, "bf16", "type of Q, K and V", {"bf16", "fp16"}},
@@ -43,7 +55,7 @@ void addAttentionOps(std::vector<OpSchema> &ops) {
               {"lse", "fp32", {"batch", "heads", "seq_q"}, true, "natural logarithm"},
           },
       .scalars = {},
-      .check = checkHeads,
+      .check = checkAttention,
   });
 }
 

@@ -11,62 +11,84 @@ namespace jitk::tool {
 
 using Json = nlohmann::ordered_json;
 
-/// A JSON value as one cell.
-static std::string cell(const Json &value) {
-  if (value.is_null()) {
-    return "";
-  }
-  if (!value.is_array()) {
-    return value.is_string() ? value.get<std::string>() : value.dump();
-  }
+/// The items of a list of strings, as one text.
+static std::string joined(const Json &items) {
   std::string text;
-  for (const Json &item : value) {
-    text += (text.empty() ? "" : ", ") + cell(item);
+  for (const Json &item : items) {
+    text += (text.empty() ? "" : ", ") + item.get<std::string>();
   }
   return text;
 }
 
-static std::string member(const Json &object, const char *name) {
-  return object.contains(name) ? cell(object[name]) : "";
+/// "@other" in a schema means: as attribute `other`.
+static std::string resolved(const std::string &text) { return text.starts_with('@') ? "as " + text.substr(1) : text; }
+
+static std::string allowedCell(const Json &attribute) {
+  if (attribute.contains("allowed")) {
+    return joined(attribute["allowed"]);
+  }
+  if (attribute["kind"] == "flag") {
+    return "true, false";
+  }
+  bool bounded = attribute["maximum"] != INT32_MAX;
+  std::string range = attribute["minimum"].dump() + (bounded ? " ... " + attribute["maximum"].dump() : " or more");
+  return attribute["kind"] == "dimension" ? range + ", or *" : range;
 }
 
 static void show(const std::string &op) {
   Json schema = Json::parse(api::opInfo(op));
-  std::printf("%s: %s\n\n", op.c_str(), member(schema, "summary").c_str());
+  std::printf("%s: %s\n\n", op.c_str(), schema["summary"].get<std::string>().c_str());
   Table attributes({"attribute", "type", "default", "allowed", "meaning"});
   for (const Json &attribute : schema["attributes"]) {
-    attributes.add({member(attribute, "name"), member(attribute, "kind"), member(attribute, "default"),
-                    member(attribute, "words") + member(attribute, "allowed"), member(attribute, "meaning")});
+    attributes.add({attribute["name"], attribute["kind"], resolved(attribute.value("default", "(required)")),
+                    allowedCell(attribute), attribute["meaning"]});
   }
   std::printf("%s\n", attributes.render().c_str());
   Table tensors({"tensor", "dtype", "shape", "access", "meaning"});
   for (const Json &tensor : schema["tensors"]) {
-    bool written = tensor.contains("written") && tensor["written"].get<bool>();
-    tensors.add({member(tensor, "name"), member(tensor, "type") + member(tensor, "dtype"), member(tensor, "shape"),
-                 written ? "written" : "read", member(tensor, "meaning")});
+    std::string meaning = tensor["meaning"];
+    if (tensor.contains("present_if")) {
+      meaning += (meaning.empty() ? "only with " : "; only with ") + tensor["present_if"].get<std::string>();
+    }
+    tensors.add({tensor["name"], resolved(tensor["type"]), "[" + joined(tensor["shape"]) + "]",
+                 tensor["written"] ? "written" : "read", meaning});
   }
-  std::printf("%s\n", tensors.render().c_str());
+  std::printf("%s", tensors.render().c_str());
+}
+
+static void list() {
+  Table ops({"op", "computes"});
+  for (const std::string &op : api::opNames()) {
+    ops.add({op, Json::parse(api::opInfo(op))["summary"]});
+  }
+  std::printf(
+      "%s\njitk ops <op> shows its attributes and tensors. A dimension is a number, or known at launch only: *, "
+      "*%%16, *<=4096.\n",
+      ops.render().c_str());
+}
+
+static void printJson(const std::vector<std::string> &names) {
+  Json all = Json::array();
+  for (const std::string &name : names) {
+    all.push_back(Json::parse(api::opInfo(name)));
+  }
+  std::printf("%s\n", all.dump(2).c_str());
 }
 
 void addOpsVerb(CLI::App &app, Action &action) {
-  auto *verb = app.add_subcommand("ops", "list the ops with their attributes and tensors");
+  auto *verb = app.add_subcommand("ops", "list the ops, or one op's attributes and tensors");
   auto op = std::make_shared<std::string>();
   auto json = std::make_shared<bool>(false);
-  verb->add_option("op", *op, "only this op");
+  verb->add_option("op", *op, "the op to show (default: list all)");
   verb->add_flag("--json", *json, "the schemas as JSON");
   verb->callback([=, &action] {
     action = [=] {
-      std::vector<std::string> names = op->empty() ? api::opNames() : std::vector<std::string>{*op};
-      Json all = Json::array();
-      for (const std::string &name : names) {
-        if (*json) {
-          all.push_back(Json::parse(api::opInfo(name)));
-        } else {
-          show(name);
-        }
-      }
       if (*json) {
-        std::printf("%s\n", all.dump(2).c_str());
+        printJson(op->empty() ? api::opNames() : std::vector<std::string>{*op});
+      } else if (op->empty()) {
+        list();
+      } else {
+        show(*op);
       }
       return int(kOk);
     };

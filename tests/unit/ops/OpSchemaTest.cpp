@@ -40,6 +40,10 @@ TEST_CASE("what the schema refuses is named with what was found and what is allo
   CHECK(failure("matmul m=3000000000 n=1 k=1") == "attribute m must be between 1 and 2147483647: got '3000000000'");
   CHECK(failure("flash_attention heads=8 seq_q=1 head_dim=7") ==
         "attribute head_dim must be an integer between 16 and 512: got '7'");
+  CHECK(failure("flash_attention heads=8 seq_q=1 head_dim=100") ==
+        "attribute head_dim must be a multiple of 16: got '100'");
+  CHECK(failure("flash_attention heads=8 seq_q=1 head_dim=64 value_dim=40") ==
+        "attribute value_dim must be a multiple of 16: got '40'");
   CHECK(failure("flash_attention heads=8 kv_heads=3 seq_q=1 head_dim=64") ==
         "attribute heads must be a multiple of kv_heads 3: got '8'");
   CHECK(failure("flash_attention heads=8 seq_q=1 head_dim=64 causal=yes") ==

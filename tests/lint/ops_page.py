@@ -1,0 +1,78 @@
+#!/usr/bin/env python3
+"""Writes docs/ops.md from the op schemas, or checks that it is fresh.
+
+usage: ops_page.py <jitk> <docs/ops.md> [--check]
+
+Exit status 1 if --check finds that the page differs from what the program says.
+"""
+import json
+import pathlib
+import subprocess
+import sys
+
+HEAD = """# Ops
+
+<!-- Written by tests/lint/ops_page.py from `jitk ops --json`: change the schemas in src/ops, then build `jitk-ops-page`. -->
+
+What a description may ask for. On the command line an attribute is written `name=value`, in a plan file as a member of
+`attributes`. A dimension is a number, or known at launch only: `*`, `*%16` (a multiple of 16), `*<=4096` (at most 4096),
+`*%16<=4096`. Tensors are contiguous and row major, and are given to a launch in the order of their table.
+"""
+
+
+def resolved(text):
+    return f"as `{text[1:]}`" if text.startswith("@") else f"`{text}`"
+
+
+def allowed(attribute):
+    if "allowed" in attribute:
+        return ", ".join(f"`{word}`" for word in attribute["allowed"])
+    if attribute["kind"] == "flag":
+        return "`true`, `false`"
+    least, most = attribute["minimum"], attribute["maximum"]
+    text = f"{least} or more" if most == 2**31 - 1 else f"{least} to {most}"
+    return text + (", or `*`" if attribute["kind"] == "dimension" else "")
+
+
+def table(head, rows):
+    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+    return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows]) + "\n"
+
+
+def section(op):
+    attributes = [
+        (f"`{a['name']}`", a["kind"], resolved(a["default"]) if "default" in a else "required", allowed(a), a["meaning"])
+        for a in op["attributes"]
+    ]
+    tensors = [
+        (
+            f"`{t['name']}`",
+            resolved(t["type"]),
+            "[" + ", ".join(t["shape"]) + "]",
+            "written" if t["written"] else "read",
+            "; ".join(filter(None, [t["meaning"], f"only with `{t['present_if']}`" if "present_if" in t else ""])),
+        )
+        for t in op["tensors"]
+    ]
+    scalars = [(f"`{s['name']}`", s["meaning"]) for s in op["scalars"]]
+    parts = [
+        f"## {op['op']}\n\n{op['summary']}\n",
+        table(("attribute", "type", "default", "allowed", "meaning"), attributes),
+        table(("tensor", "dtype", "shape", "access", "meaning"), tensors),
+    ]
+    return "\n".join(parts + ([table(("scalar", "meaning"), scalars)] if scalars else []))
+
+
+def main():
+    program, page = sys.argv[1], pathlib.Path(sys.argv[2])
+    said = subprocess.run([program, "ops", "--json"], check=True, capture_output=True, text=True).stdout
+    text = "\n".join([HEAD] + [section(op) for op in json.loads(said)])
+    if "--check" not in sys.argv:
+        page.write_text(text, encoding="utf-8")
+    elif not page.exists() or page.read_text(encoding="utf-8") != text:
+        print(f"{page} is stale: build the target jitk-ops-page and commit it", file=sys.stderr)
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()
