@@ -33,6 +33,22 @@ LogicalResult CGAEncodingAttr::verify(EmitError emitError, unsigned rank, ArrayR
   if (flatBases.size() % rank != 0) {
     return emitError() << "bases must have " << rank << " numbers each: got " << flatBases.size() << " numbers";
   }
+  // Counting through the pieces of a dimension takes the steps 1, 2, 4, ..., in any order.
+  SmallVector<uint32_t> steps(rank, 0);
+  for (ArrayRef<int32_t> basis : unflattenBases(flatBases, rank)) {
+    for (auto [seen, step] : llvm::zip(steps, basis)) {
+      if (step != 0 && (!llvm::isPowerOf2_32(step) || (seen & step) != 0)) {
+        return emitError() << "a basis of CGALayout must be a power of two of its own: got " << step;
+      }
+      seen |= step;
+    }
+    if (llvm::count_if(basis, [](int32_t step) { return step != 0; }) > 1) {
+      return emitError() << "a basis of CGALayout may move along one dimension only: got [" << basis << "]";
+    }
+  }
+  if (!llvm::all_of(steps, [](uint32_t seen) { return llvm::isPowerOf2_64(uint64_t(seen) + 1); })) {
+    return emitError() << "bases of CGALayout must reach every piece of a dimension";
+  }
   return success();
 }
 
@@ -276,6 +292,26 @@ void SliceEncodingAttr::print(AsmPrinter &printer) const {
 
 unsigned NvidiaMmaEncodingAttr::getRank() const { return getWarpsPerCTA().size(); }
 
+static LogicalResult verifyMmaShape(EmitError emitError, ArrayRef<unsigned> instrShape, size_t rank) {
+  SmallVector<unsigned> wanted(rank - 2, 1);
+  wanted.append({16, 8});
+  if (instrShape != ArrayRef(wanted)) {
+    return emitError() << "instrShape must be [" << wanted << "]: got [" << instrShape << "]";
+  }
+  return success();
+}
+
+static LogicalResult verifyWgmmaShape(EmitError emitError, ArrayRef<unsigned> instrShape) {
+  if (instrShape.size() != 3 || instrShape[0] != 16) {
+    return emitError() << "instrShape must be [16, n, k]: got [" << instrShape << "]";
+  }
+  unsigned n = instrShape[1];
+  if (!llvm::isPowerOf2_32(n) || n < 8 || n > 256 || !llvm::isPowerOf2_32(instrShape[2])) {
+    return emitError() << "n must be a power of two from 8 to 256 and k a power of two: got [" << instrShape << "]";
+  }
+  return success();
+}
+
 LogicalResult NvidiaMmaEncodingAttr::verify(EmitError emitError, unsigned versionMajor, unsigned,
                                             ArrayRef<unsigned> warpsPerCTA, CGAEncodingAttr layout,
                                             ArrayRef<unsigned> instrShape) {
@@ -288,11 +324,8 @@ LogicalResult NvidiaMmaEncodingAttr::verify(EmitError emitError, unsigned versio
   if (!arePowersOfTwo(warpsPerCTA)) {
     return emitError() << "warpsPerCTA must be powers of two: got " << warpsPerCTA;
   }
-  size_t wanted = versionMajor == 2 ? warpsPerCTA.size() : 3;
-  if (instrShape.size() != wanted) {
-    return emitError() << "instrShape must have " << wanted << " numbers: got " << instrShape.size();
-  }
-  return success();
+  return versionMajor == 2 ? verifyMmaShape(emitError, instrShape, warpsPerCTA.size())
+                           : verifyWgmmaShape(emitError, instrShape);
 }
 
 Attribute NvidiaMmaEncodingAttr::parse(AsmParser &parser, Type) {
@@ -343,8 +376,8 @@ LogicalResult DotOperandEncodingAttr::verify(EmitError emitError, unsigned opIdx
     return emitError() << "parent must have at least two dimensions: got 1";
   }
   auto mma = dyn_cast<NvidiaMmaEncodingAttr>(parent);
-  if (mma && kWidth == 0) {
-    return emitError() << "needs a kWidth under an nvidia_mma parent";
+  if (mma && !llvm::isPowerOf2_32(kWidth)) {
+    return emitError() << "needs a kWidth, a power of two, under an nvidia_mma parent: got " << kWidth;
   }
   if (mma && mma.isHopper() && opIdx != 0) {
     return emitError() << "only operand 0 may be in registers under an nvidia_mma parent of version 3";

@@ -74,13 +74,23 @@ Attribute inferTransEncoding(ArrayRef<int64_t> shape, Attribute operand, ArrayRe
   return getLinearEncoding(operand.getContext(), transposedLayout(toLinearLayout(shape, operand), order));
 }
 
-MemDescType inferTransType(MemDescType source, ArrayRef<int32_t> order) {
+/// The shared_linear encoding of `layout`, as aligned as `source` is; null if the layout leaves gaps.
+static Attribute sharedLinearLike(Attribute source, const LinearLayout &layout) {
+  LinearLayout dense = layout.removeZeroBasesAlongDim(kOffset).removeZeroBasesAlongDim(kBlock);
+  if (!dense.isInvertible()) {
+    return {};
+  }
+  return getSharedLinearEncoding(source.getContext(), layout, cast<SharedEncodingTrait>(source).getAlignment());
+}
+
+FailureOr<MemDescType> inferTransType(MemDescType source, ArrayRef<int32_t> order) {
   ArrayRef<int64_t> alloc = source.getAllocShape().take_back(order.size());
   Attribute encoding = transposeInKind(source.getEncoding(), order);
   if (!encoding) {
-    LinearLayout layout = transposedLayout(toLinearLayout(source), order);
-    int32_t alignment = cast<SharedEncodingTrait>(source.getEncoding()).getAlignment();
-    encoding = getSharedLinearEncoding(source.getContext(), layout, alignment);
+    encoding = sharedLinearLike(source.getEncoding(), transposedLayout(toLinearLayout(source), order));
+  }
+  if (!encoding) {
+    return failure();
   }
   return MemDescType::get(permute(source.getShape(), order), source.getElementType(), encoding, source.getMemorySpace(),
                           source.getMutableMemory(), permute(alloc, order));
@@ -95,7 +105,7 @@ Attribute inferReshapeEncoding(ArrayRef<int64_t> shape, Attribute operand, Array
   return getLinearEncoding(operand.getContext(), reshapedLayout(toLinearLayout(shape, operand), target));
 }
 
-MemDescType inferReshapeType(MemDescType source, ArrayRef<int64_t> shape) {
+FailureOr<MemDescType> inferReshapeType(MemDescType source, ArrayRef<int64_t> shape) {
   MLIRContext *context = source.getContext();
   LinearLayout layout = reshapedLayout(toLinearLayout(source), shape);
   auto panels = dyn_cast<NVMMASharedEncodingAttr>(source.getEncoding());
@@ -106,8 +116,10 @@ MemDescType inferReshapeType(MemDescType source, ArrayRef<int64_t> shape) {
                                             CGAEncodingAttr::getTrivial(context, shape.size()));
   }
   if (!encoding || toLinearLayout(shape, encoding) != layout) {
-    int32_t alignment = cast<SharedEncodingTrait>(source.getEncoding()).getAlignment();
-    encoding = getSharedLinearEncoding(context, layout, alignment);
+    encoding = sharedLinearLike(source.getEncoding(), layout);
+  }
+  if (!encoding) {
+    return failure();
   }
   return MemDescType::get(shape, source.getElementType(), encoding, source.getMemorySpace(), source.getMutableMemory());
 }

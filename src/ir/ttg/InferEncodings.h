@@ -34,8 +34,9 @@ llvm::FailureOr<mlir::Attribute> inferSplitEncoding(llvm::ArrayRef<int64_t> shap
 mlir::Attribute inferFp4ToFpEncoding(llvm::ArrayRef<int64_t> shape, mlir::Attribute operand, unsigned axis);
 
 /// The type of a buffer seen with permuted dimensions, or in another shape. The encoding must have the buffer's rank.
-MemDescType inferTransType(MemDescType source, llvm::ArrayRef<int32_t> order);
-MemDescType inferReshapeType(MemDescType source, llvm::ArrayRef<int64_t> shape);
+/// Fails where no encoding says the result.
+llvm::FailureOr<MemDescType> inferTransType(MemDescType source, llvm::ArrayRef<int32_t> order);
+llvm::FailureOr<MemDescType> inferReshapeType(MemDescType source, llvm::ArrayRef<int64_t> shape);
 
 /// Reports, on `op`, a tensor of `shape` whose encoding places elements otherwise than `expected`. Both may be null.
 llvm::LogicalResult verifyEncoding(mlir::Operation *op, llvm::ArrayRef<int64_t> shape, mlir::Attribute expected,

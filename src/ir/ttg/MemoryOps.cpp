@@ -249,16 +249,19 @@ LogicalResult MemDescSubsliceOp::verify() {
 }
 
 /// Checks that `result` is `expected`, in layout if not in words.
-static LogicalResult verifyViewType(Operation *op, MemDescType expected, MemDescType result) {
-  if (result.getShape() != expected.getShape() ||
-      result.getAllocShape().take_back(result.getRank()) != expected.getAllocShape()) {
-    return op->emitOpError("has the wrong result shape: expected ") << expected << ", got " << result;
+static LogicalResult verifyViewType(Operation *op, FailureOr<MemDescType> expected, MemDescType result) {
+  if (failed(expected)) {
+    return op->emitOpError("no encoding says what this view of the source is");
   }
-  return verifyEncoding(op, expected.getAllocShape(), expected.getEncoding(), result.getEncoding());
+  if (result.getShape() != expected->getShape() ||
+      result.getAllocShape().take_back(result.getRank()) != expected->getAllocShape()) {
+    return op->emitOpError("has the wrong result shape: expected ") << *expected << ", got " << result;
+  }
+  return verifyEncoding(op, expected->getAllocShape(), expected->getEncoding(), result.getEncoding());
 }
 
 void MemDescTransOp::build(OpBuilder &builder, OperationState &state, Value src, ArrayRef<int32_t> order) {
-  build(builder, state, inferTransType(cast<MemDescType>(src.getType()), order), src, order);
+  build(builder, state, *inferTransType(cast<MemDescType>(src.getType()), order), src, order);
 }
 
 LogicalResult MemDescTransOp::verify() {
@@ -280,7 +283,7 @@ OpFoldResult MemDescTransOp::fold(FoldAdaptor) {
 }
 
 void MemDescReshapeOp::build(OpBuilder &builder, OperationState &state, Value src, ArrayRef<int64_t> shape) {
-  build(builder, state, inferReshapeType(cast<MemDescType>(src.getType()), shape), src);
+  build(builder, state, *inferReshapeType(cast<MemDescType>(src.getType()), shape), src);
 }
 
 LogicalResult MemDescReshapeOp::verify() {

@@ -112,12 +112,15 @@ NVMMASharedEncodingAttr NVMMASharedEncodingAttr::get(MLIRContext *context, unsig
 }
 
 LogicalResult NVMMASharedEncodingAttr::verify(EmitError emitError, unsigned swizzlingByteWidth, bool, unsigned bits,
-                                              bool, CGAEncodingAttr layout) {
+                                              bool fp4Padded, CGAEncodingAttr layout) {
   if (!llvm::is_contained({0u, 32u, 64u, 128u}, swizzlingByteWidth)) {
     return emitError() << "swizzlingByteWidth must be 0, 32, 64 or 128: got " << swizzlingByteWidth;
   }
   if (!llvm::is_contained({8u, 16u, 32u, 64u}, bits)) {
     return emitError() << "elementBitWidth must be 8, 16, 32 or 64: got " << bits;
+  }
+  if (fp4Padded && bits != 8) {
+    return emitError() << "fp4Padded needs elements of 8 bits: got " << bits;
   }
   return success();
 }

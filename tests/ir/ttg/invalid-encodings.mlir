@@ -36,6 +36,21 @@
 
 // -----
 
+// expected-error @+1 {{a basis of CGALayout must be a power of two of its own: got 1}}
+#cga_distinct = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0], CGALayout = [[1], [1]]}>
+
+// -----
+
+// expected-error @+1 {{a basis of CGALayout may move along one dimension only: got [1, 1]}}
+#cga_one_dimension = #ttg.blocked<{sizePerThread = [1, 1], threadsPerWarp = [32, 1], warpsPerCTA = [4, 1], order = [1, 0], CGALayout = [[1, 1]]}>
+
+// -----
+
+// expected-error @+1 {{bases of CGALayout must reach every piece of a dimension}}
+#cga_dense = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0], CGALayout = [[2]]}>
+
+// -----
+
 // expected-error @+1 {{missing key: block}}
 #linear_inputs = #ttg.linear<{register = [[1]], lane = [], warp = []}>
 
@@ -79,13 +94,23 @@
 
 // -----
 
-// expected-error @+1 {{instrShape must have 3 numbers: got 2}}
+// expected-error @+1 {{instrShape must be [16, n, k]: got [16, 8]}}
 #mma_instr_shape = #ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 8]}>
 
 // -----
 
 // expected-error @+1 {{warpsPerCTA must be powers of two}}
 #mma_warps = #ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [3, 1], instrShape = [16, 8]}>
+
+// -----
+
+// expected-error @+1 {{instrShape must be [1, 16, 8]: got [16, 8]}}
+#mma_batch_shape = #ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [1, 4, 1], instrShape = [16, 8]}>
+
+// -----
+
+// expected-error @+1 {{n must be a power of two from 8 to 256 and k a power of two: got [16, 48, 16]}}
+#mma_wgmma_n = #ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 48, 16]}>
 
 // -----
 
@@ -96,8 +121,14 @@
 // -----
 
 #mma = #ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 8]}>
-// expected-error @+1 {{needs a kWidth under an nvidia_mma parent}}
+// expected-error @+1 {{needs a kWidth, a power of two, under an nvidia_mma parent: got 0}}
 #dot_op_k_width = #ttg.dot_op<{opIdx = 0, parent = #mma}>
+
+// -----
+
+#l = #ttg.linear<{register = [[0, 1]], lane = [], warp = [], block = []}>
+// expected-error @+1 {{parent must be an nvidia_mma or a blocked encoding}}
+#dot_op_parent = #ttg.dot_op<{opIdx = 0, parent = #l, kWidth = 2}>
 
 // -----
 

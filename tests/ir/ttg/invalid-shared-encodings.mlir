@@ -31,6 +31,11 @@
 
 // -----
 
+// expected-error @+1 {{fp4Padded needs elements of 8 bits: got 16}}
+#nvmma_fp4_padded = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16, fp4Padded = true}>
+
+// -----
+
 // expected-error @+1 {{intervals and paddings must be powers of two: got 3}}
 #padded_powers = #ttg.padded_shared<[128:+3] {order = [1, 0], shape = [128, 64]}>
 
