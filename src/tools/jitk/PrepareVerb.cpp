@@ -87,14 +87,15 @@ static const char *tierName(jitk_tier_t tier) {
 }
 
 static void printTable(const std::vector<Record> &records) {
-  Table table({"kernel", ">build ms", ">lower ms", ">LLVM ms", ">assemble ms", ">registers", ">spills", ">shared",
-               ">size", "from"});
+  // The description last: it is longer than a terminal is wide.
+  Table table({">build ms", ">lower ms", ">LLVM ms", ">assemble ms", ">registers", ">spills", ">shared", ">size",
+               "from", "kernel"});
   for (const Record &record : records) {
     const jitk_kernel_info_t &info = record.info;
     if (record.status == JITK_STATUS_OK) {
-      table.add({record.description, number(info.build_ms), number(info.lower_ms), number(info.llvm_ms),
-                 number(info.assemble_ms), std::to_string(info.registers), std::to_string(info.spill_bytes),
-                 byteCount(info.shared_bytes), byteCount(info.code_bytes), tierName(info.tier)});
+      table.add({number(info.build_ms), number(info.lower_ms), number(info.llvm_ms), number(info.assemble_ms),
+                 std::to_string(info.registers), std::to_string(info.spill_bytes), byteCount(info.shared_bytes),
+                 byteCount(info.code_bytes), tierName(info.tier), record.description});
     }
   }
   if (!table.empty()) {
@@ -123,13 +124,14 @@ static void printJson(const std::vector<Record> &records) {
   std::printf("%s\n", all.dump(2).c_str());
 }
 
-/// The last lines: how many of each kind, and every failure. Returns whether there was one.
-static bool summarize(const std::vector<Record> &records) {
-  size_t hits = 0, compiled = 0, failed = 0, cancelled = 0;
+/// The last lines: how many of each kind, and every failure. Returns the exit code: 3 if only the machine is at fault.
+static int summarize(const std::vector<Record> &records) {
+  size_t hits = 0, compiled = 0, failed = 0, cancelled = 0, unavailable = 0;
   for (const Record &record : records) {
     cancelled += record.status == JITK_STATUS_CANCELLED;
     if (record.status != JITK_STATUS_OK && record.status != JITK_STATUS_CANCELLED) {
       ++failed;
+      unavailable += record.status == JITK_STATUS_UNAVAILABLE;
       std::fprintf(stderr, "jitk: %s: %s\n", record.description.c_str(), record.error.c_str());
     }
     compiled += record.status == JITK_STATUS_OK && record.info.tier == JITK_TIER_COMPILED;
@@ -137,7 +139,7 @@ static bool summarize(const std::vector<Record> &records) {
   }
   std::fprintf(stderr, "%zu kernels: %zu from the store, %zu compiled, %zu failed, %zu not begun\n", records.size(),
                hits, compiled, failed, cancelled);
-  return failed > 0;
+  return failed == 0 ? kOk : failed == unavailable ? kEnvironment : kWrongResult;
 }
 
 static int prepare(const Options &options) {
@@ -163,12 +165,12 @@ static int prepare(const Options &options) {
   } else {
     printTable(progress.records());
   }
-  bool failed = summarize(progress.records());
+  int code = summarize(progress.records());
   if (interrupted) {
     std::fprintf(stderr, "jitk: interrupted; what was compiled is in the store\n");
     return kEnvironment;
   }
-  return failed ? kWrongResult : kOk;
+  return code;
 }
 
 void addPrepareVerb(CLI::App &app, Action &action) {
