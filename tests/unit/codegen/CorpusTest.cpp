@@ -3,6 +3,7 @@
 #include "tests/unit/codegen/SmallNumbers.h"
 #include "tests/unit/codegen/TtgirFixture.h"
 
+#include <algorithm>
 #include <cmath>
 #include <deque>
 #include <fstream>
@@ -34,6 +35,22 @@ public:
     uint32_t bits;
     std::memcpy(&bits, &value, sizeof bits);
     add(bits);
+  }
+  /// A map of a row-major matrix of bytes whose boxes have 128 rows of `boxColumns` columns, and the scalars after it.
+  void addBytes(Machine &machine, uint64_t address, uint64_t rows, uint64_t columns, uint32_t boxColumns) {
+    constexpr uint32_t u8Type = 0, swizzle64 = 2, swizzle128 = 3;
+    maps_.emplace_back();
+    const uint64_t sizes[] = {columns, rows}, strides[] = {columns};
+    const uint32_t box[] = {boxColumns, 128};
+    REQUIRE(machine.device
+                .encodeTensorMap(maps_.back().bytes, u8Type, address, sizes, strides, box,
+                                 boxColumns == 128 ? swizzle128 : swizzle64)
+                .ok());
+    pointers_.push_back(maps_.back().bytes);
+    add(rows);
+    add(columns);
+    add(columns);
+    add(1);
   }
   /// A map of a row-major f16 matrix whose boxes have `boxRows` rows of 64 columns, and the scalars that follow it.
   void addMatrix(Machine &machine, uint64_t address, uint64_t rows, uint64_t columns, uint32_t boxRows) {
@@ -213,6 +230,81 @@ void checkAttention(const std::string &file, bool causal, bool hostMaps) {
   CHECK(worst < 2 * 4 * std::ldexp(1.0, -11));
 }
 
+/// C = A B^T where blocks of 32 along K share a power of two; A in e4m3, B in e4m3 or, two to a byte, in e2m1.
+void checkScaledProduct(const std::string &file, bool narrowB) {
+  CAPTURE(file);
+  const CompiledKernel kernel = corpusKernel(file, "mm_scaled");
+  constexpr int m = 128, n = 128, k = 256, blocks = k / 32;
+  const std::vector<int> a = smallNumbers(m * k, 1), b = smallNumbers(n * k, 2),
+                         powers = smallNumbers((m + n) * blocks, 3);
+  std::vector<uint8_t> packed;
+  for (size_t i = 0; narrowB && i < b.size(); i += 2) {
+    // e2m1 writes 0, 1, 2, 3, 4 as 0, 2, 4, 5, 6.
+    auto code = [](int value) { return uint8_t((value < 0 ? 8 : 0) | "\0\2\4\5\6"[std::abs(value)]); };
+    packed.push_back(uint8_t(code(b[i]) | code(b[i + 1]) << 4));
+  }
+  std::vector<uint8_t> scales;
+  for (int power : powers) {
+    scales.push_back(uint8_t(127 + power));
+  }
+  const std::vector<uint8_t> bytes =
+      runModes(kernel, {1, 1, 1}, size_t(m) * n * 4, [&](Machine &machine, Arguments &arguments) {
+        const uint64_t c = machine.upload(std::vector<uint8_t>(size_t(m) * n * 4));
+        arguments.addBytes(machine, machine.upload(encode(a, e4m3)), m, k, 128);
+        if (narrowB) {
+          arguments.addBytes(machine, machine.upload(packed), n, k / 2, 64);
+        } else {
+          arguments.addBytes(machine, machine.upload(encode(b, e4m3)), n, k, 128);
+        }
+        arguments.add(c);
+        arguments.add(machine.upload(std::vector<uint8_t>(scales.begin(), scales.begin() + m * blocks)));
+        arguments.add(machine.upload(std::vector<uint8_t>(scales.begin() + m * blocks, scales.end())));
+        for (int value : {m, n, k}) {
+          arguments.add(uint64_t(value));
+        }
+        return c;
+      });
+  // All numbers are multiples of 2^-8 below 2^24 of them: sums in f32 are exact.
+  for (int i = 0; i < m; ++i) {
+    for (int j = 0; j < n; ++j) {
+      double sum = 0;
+      for (int l = 0; l < k; ++l) {
+        const int power = powers[i * blocks + l / 32] + powers[m * blocks + j * blocks + l / 32];
+        sum += std::ldexp(double(a[size_t(i) * k + l]) * b[size_t(j) * k + l], power);
+      }
+      float value;
+      std::memcpy(&value, &bytes[4 * (size_t(i) * n + j)], 4);
+      REQUIRE(double(value) == sum);
+    }
+  }
+}
+
+void checkTopK(const std::string &file) {
+  CAPTURE(file);
+  const CompiledKernel kernel = corpusKernel(file, "topk");
+  constexpr int rows = 3, length = 700, kept = 8;
+  std::vector<float> x(rows * length);
+  for (size_t i = 0; i < x.size(); ++i) {
+    x[i] = float(int(i * 2654435761u >> 8 & 0xffff) - 40000);
+  }
+  const std::vector<uint8_t> bytes =
+      runModes(kernel, {rows, 1, 1}, rows * kept * 4, [&](Machine &machine, Arguments &arguments) {
+        arguments.add(machine.upload(x));
+        const uint64_t y = machine.upload(std::vector<float>(rows * kept));
+        arguments.add(y);
+        arguments.add(length);
+        return y;
+      });
+  std::vector<float> largest(rows * kept);
+  std::memcpy(largest.data(), bytes.data(), bytes.size());
+  for (int r = 0; r < rows; ++r) {
+    std::vector<float> row(x.begin() + r * length, x.begin() + (r + 1) * length);
+    std::sort(row.begin(), row.end(), std::greater<float>());
+    CHECK(std::vector<float>(row.begin(), row.begin() + kept) ==
+          std::vector<float>(largest.begin() + r * kept, largest.begin() + (r + 1) * kept));
+  }
+}
+
 } // namespace
 
 TEST_SUITE("codegen/Corpus") {
@@ -228,6 +320,17 @@ TEST_SUITE("codegen/Corpus") {
     checkTensorCopyProduct("mm_desc.sm90.ttgir", "mm_desc", /*hostMaps=*/true);
     checkTensorCopyProduct("mm_pers.sm90.ttgir", "mm_pers", /*hostMaps=*/false);
     checkTensorCopyProduct("mm_pers.sm120.ttgir", "mm_pers", /*hostMaps=*/false);
+    checkTensorCopyProduct("mm_pers_ws_nw4.sm90.ttgir", "mm_pers", /*hostMaps=*/false);
+  }
+
+  TEST_CASE("block-scaled products") {
+    checkScaledProduct("scaled_mxfp8.sm90.ttgir", /*narrowB=*/false);
+    checkScaledProduct("scaled_mxmix.sm90.ttgir", /*narrowB=*/true);
+  }
+
+  TEST_CASE("the largest of a row") {
+    checkTopK("topk.sm80.ttgir");
+    checkTopK("topk.sm100.ttgir");
   }
 
   TEST_CASE("attention") {

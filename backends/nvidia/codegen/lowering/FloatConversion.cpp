@@ -188,10 +188,49 @@ static LogicalResult lowerFpToFp(tt::FpToFpOp op, FunctionLowering &f) {
   return convert(op, f);
 }
 
+/// A number of format e2m1 in the low four bits of an i8, as f32.
+static Value decodeFloat4(LoweringBuilder &b, Value code) {
+  // Exponent and mantissa in the places of f32's, then scaled by the difference of the biases, exactly.
+  constexpr unsigned kMantissaBits = 23, kFloat4MantissaBits = 1, kBiasDifference = 126;
+  Value bits = b.resizeUnsigned(code, b.getI32Type());
+  Value magnitude = b.shiftLeft(b.bitAnd(bits, 7), kMantissaBits - kFloat4MantissaBits);
+  Value sign = b.shiftLeft(b.bitAnd(bits, 8), 28);
+  Value number = b.bitcast(b.bitOr(magnitude, sign), b.getF32Type());
+  return LLVM::FMulOp::create(b, b.loc(), number, b.f32(std::ldexp(1.0, kBiasDifference)));
+}
+
+/// Element 2i along the axis is the low half of byte i, element 2i + 1 the high half.
+static LogicalResult lowerFloat4(ttg::Fp4ToFpOp op, FunctionLowering &f) {
+  LoweringBuilder &b = f.builder();
+  auto source = cast<RankedTensorType>(op.getSrc().getType()), target = cast<RankedTensorType>(op.getType());
+  const TensorLayout &from = f.layout(source), &to = f.layout(target);
+  unsigned axis = op.getAxis();
+  std::map<TensorLayout::Coordinate, unsigned> holder;
+  for (unsigned reg = 0; reg < from.numRegisters(); ++reg) {
+    holder.try_emplace(from.registerCoordinate(reg), reg);
+  }
+  ArrayRef<Value> packed = f.registers(op.getSrc());
+  SmallVector<Value> decoded;
+  for (unsigned reg = 0; reg < to.numRegisters(); ++reg) {
+    TensorLayout::Coordinate coordinate = to.registerCoordinate(reg);
+    bool high = coordinate[axis] & 1;
+    coordinate[axis] >>= 1;
+    auto it = holder.find(coordinate);
+    if (it == holder.end()) {
+      return op.emitOpError("moves elements between threads: convert the layout of the operand first");
+    }
+    Value code = high ? b.shiftRight(packed[it->second], 4) : packed[it->second];
+    decoded.push_back(convertFloat(b, decodeFloat4(b, code), target.getElementType()));
+  }
+  f.set(op, decoded);
+  return success();
+}
+
 void populateFloatConversionLowerings(LoweringTable &table) {
   table.add(lowerExtend);
   table.add(lowerTruncate);
   table.add(lowerFpToFp);
+  table.add(lowerFloat4);
 }
 
 } // namespace jitk::nvidia
