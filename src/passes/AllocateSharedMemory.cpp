@@ -24,6 +24,8 @@ namespace {
 
 /// Alignment of a callee's memory: what the most demanding swizzle needs.
 constexpr int64_t kFrameAlignment = 1024;
+/// So much memory limits how many CTAs an SM holds no more than their number does (228 KB, 32 CTAs).
+constexpr int64_t kFreeBytes = 4096;
 
 struct Buffer {
   Operation *owner = nullptr; ///< the operation that gets `allocation.offset`
@@ -47,6 +49,7 @@ private:
   void extend(Buffer &buffer, Operation *user);
   void extendToWait(Buffer &buffer, Operation *reader);
   bool interfere(const Buffer &a, const Buffer &b) const;
+  std::optional<unsigned> sharersAt(const Buffer &buffer, int64_t offset, ArrayRef<Buffer *> placed) const;
   int64_t place();
 
   tt::FuncOp function_;
@@ -173,28 +176,48 @@ bool FunctionAllocator::interfere(const Buffer &a, const Buffer &b) const {
   return regionOf(specialize, a.owner) != regionOf(specialize, b.owner);
 }
 
-/// First fit, the largest first: each buffer goes to the lowest offset at which no buffer that it interferes with lies.
+/// How many buffers that are alive at other times have a part of the memory that `buffer` would have at `offset`; none
+/// if one that is alive with it does.
+std::optional<unsigned> FunctionAllocator::sharersAt(const Buffer &buffer, int64_t offset,
+                                                     ArrayRef<Buffer *> placed) const {
+  unsigned count = 0;
+  for (Buffer *other : placed) {
+    if (offset >= other->offset + other->bytes || other->offset >= offset + buffer.bytes) {
+      continue;
+    }
+    if (interfere(buffer, *other)) {
+      return std::nullopt;
+    }
+    ++count;
+  }
+  return count;
+}
+
+/// The largest first. A buffer goes where it shares memory with the fewest buffers of other times, since their accesses
+/// need barriers, as long as the memory does not grow for it (beyond what is free of cost anyway); else to the lowest
+/// offset.
 int64_t FunctionAllocator::place() {
   SmallVector<Buffer *> order = llvm::map_to_vector(buffers_, [](Buffer &buffer) { return &buffer; });
   llvm::sort(order, [](Buffer *a, Buffer *b) { return std::pair(-a->bytes, a) < std::pair(-b->bytes, b); });
   int64_t size = 0;
   for (auto [position, buffer] : llvm::enumerate(order)) {
-    SmallVector<Buffer *> obstacles;
-    for (Buffer *placed : ArrayRef(order).take_front(position)) {
-      if (interfere(*buffer, *placed)) {
-        obstacles.push_back(placed);
-      }
+    ArrayRef<Buffer *> placed = ArrayRef(order).take_front(position);
+    SmallVector<int64_t> candidates = {0};
+    for (Buffer *other : placed) {
+      candidates.push_back(llvm::alignTo(other->offset + other->bytes, buffer->alignment));
     }
-    llvm::sort(obstacles, [](Buffer *a, Buffer *b) { return a->offset < b->offset; });
-    int64_t offset = 0;
-    for (Buffer *obstacle : obstacles) {
-      if (offset + buffer->bytes <= obstacle->offset) {
-        break;
+    llvm::sort(candidates);
+    std::optional<unsigned> fewest;
+    for (int64_t offset : candidates) {
+      std::optional<unsigned> shared = sharersAt(*buffer, offset, placed);
+      bool grows = offset + buffer->bytes > std::max(size, kFreeBytes);
+      if (!shared || (fewest && (grows || *shared >= *fewest))) {
+        continue;
       }
-      offset = std::max<int64_t>(offset, llvm::alignTo(obstacle->offset + obstacle->bytes, buffer->alignment));
+      fewest = shared;
+      buffer->offset = offset;
     }
-    buffer->offset = offset;
-    size = std::max(size, offset + buffer->bytes);
+    size = std::max(size, buffer->offset + buffer->bytes);
   }
   return size;
 }
