@@ -60,8 +60,22 @@ static Result<int64_t> evaluate(std::string_view expression, const Description &
   return (size + divisor - 1) / divisor;
 }
 
+/// Refuses sizes that no dynamic dimension takes.
+static Status checkSizes(const Description &description, const DynamicSizes &sizes) {
+  for (const auto &[name, size] : sizes) {
+    auto attribute = description.attributes().find(name);
+    const Dimension *dimension =
+        attribute == description.attributes().end() ? nullptr : std::get_if<Dimension>(&attribute->second);
+    if (!dimension || dimension->isStatic()) {
+      return invalidArgument(description.op() + " has no dynamic dimension of that name: got '" + name + "'");
+    }
+  }
+  return okStatus();
+}
+
 Result<std::vector<TensorShape>> tensorShapes(const Description &description, const DynamicSizes &sizes) {
   JITK_ASSIGN(const OpSchema *schema, findOp(description.op()));
+  JITK_TRY(checkSizes(description, sizes));
   std::vector<TensorShape> shapes;
   for (const TensorSchema &tensor : schema->tensors) {
     if (!tensor.presentIf.empty() && !description.flag(tensor.presentIf)) {

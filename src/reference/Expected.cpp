@@ -9,10 +9,12 @@
 
 namespace jitk::reference {
 
+static std::string valueText(double value) { return std::isnan(value) ? "NaN" : std::to_string(value); }
+
 static std::string describe(const Expected &expected, int64_t row, int64_t column, float got, double want,
                             double bound) {
-  return expected.tensor + "[" + std::to_string(row) + "," + std::to_string(column) + "]: got " + std::to_string(got) +
-         ", want " + std::to_string(want) + (bound < 0 ? " untouched" : " within " + std::to_string(bound));
+  return expected.tensor + "[" + std::to_string(row) + "," + std::to_string(column) + "]: got " + valueText(got) +
+         ", want " + valueText(want) + (bound < 0 ? " untouched" : " within " + std::to_string(bound));
 }
 
 ErrorFigures compare(const Expected &expected, const std::vector<float> &output, const std::vector<float> &before) {

@@ -2,12 +2,14 @@
 //
 //   n=13   unsupported, with the output of a tool
 //   n=17   machine code that is none
+//
+// While it compiles n=19 it interrupts the process, as Ctrl-C would.
 
 #include "tests/fakes/StubCompiler.h"
 
 #include "src/runtime/BuildId.h"
 
-#include <unistd.h>
+#include <csignal>
 
 namespace jitk::test {
 namespace {
@@ -20,7 +22,11 @@ public:
   }
   Result<CompiledKernel> compile(const Description &description, const Target &target,
                                  const CompileOptions &options) override {
-    int64_t n = description.dimension("n").value;
+    bool hasColumns = description.attributes().contains("n");
+    int64_t n = hasColumns ? description.dimension("n").value : 0;
+    if (n == 19) {
+      raise(SIGINT); // to this thread: it has arrived when the call returns
+    }
     if (n == 13) {
       return unsupported("n must not be 13: got 13").atStage("build").withToolOutput("stub: bad luck");
     }

@@ -1,6 +1,8 @@
 // jitk bench: the time of one launch, the short form of the programs in perf/.
 
 #include "src/reference/Instance.h"
+#include "src/tools/checked/CheckedRun.h"
+#include "src/tools/jitk/ProblemOptions.h"
 #include "src/tools/jitk/RuntimeOptions.h"
 #include "src/tools/jitk/Table.h"
 #include "src/tools/jitk/Verbs.h"
@@ -8,71 +10,112 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <nlohmann/json.hpp>
 #include <stdexcept>
 
 namespace jitk::tool {
 namespace {
 
 struct Options {
-  std::string op;
-  std::vector<std::string> attributes;
+  ProblemOptions problem;
   int launches = 20, repeats = 30;
+  bool json = false;
   RuntimeOptions runtime;
   DeviceOptions device;
 };
 
+/// A kernel with tensors to launch it on.
+class Launcher {
+public:
+  Launcher(const api::Device &device, api::Kernel kernel, const std::string &line, const DynamicSizes &sizes)
+      : device_(device), kernel_(std::move(kernel)) {
+    // The description was accepted and the sizes were run before.
+    Result<std::vector<reference::HostTensor>> tensors = reference::makeTensors(*parseDescription(line), sizes, 1);
+    for (const reference::HostTensor &tensor : *tensors) {
+      buffers_.emplace_back(device, std::max<size_t>(tensor.bytes.size(), 1));
+      device.copyToDevice(buffers_.back().address(), tensor.bytes.data(), tensor.bytes.size());
+      addresses_.push_back(buffers_.back().address());
+    }
+    for (const std::string &name : kernel_.dimensions()) {
+      dimensions_.push_back(sizes.find(name)->second);
+    }
+    workspace_ = api::Buffer(device, std::max<uint64_t>(kernel_.workspaceBytes(dimensions_), 1));
+  }
+
+  /// Microseconds of one of `launches` launches back to back, by the host's clock.
+  double time(int launches) const {
+    auto begin = std::chrono::steady_clock::now();
+    for (int i = 0; i < launches; ++i) {
+      kernel_.launch(addresses_, dimensions_, {}, workspace_.address(), workspace_.size());
+    }
+    device_.synchronize();
+    std::chrono::duration<double, std::micro> elapsed = std::chrono::steady_clock::now() - begin;
+    return elapsed.count() / launches;
+  }
+
+private:
+  api::Device device_;
+  api::Kernel kernel_;
+  std::vector<api::Buffer> buffers_;
+  std::vector<uint64_t> addresses_;
+  std::vector<int64_t> dimensions_;
+  api::Buffer workspace_;
+};
+
 } // namespace
 
-template <typename T> static T valueOf(Result<T> result) {
-  if (!result.ok()) {
-    throw std::invalid_argument(result.status().toString());
+static void print(const Options &options, const checked::Outcome &outcome, const api::Device &device,
+                  const std::vector<double> &times) {
+  double median = times[times.size() / 2], least = times.front();
+  if (options.json) {
+    nlohmann::ordered_json json = {{"description", outcome.info.description},
+                                   {"device", device.name()},
+                                   {"target", outcome.info.target},
+                                   {"launches", options.launches},
+                                   {"repeats", options.repeats},
+                                   {"median_us", median},
+                                   {"least_us", least}};
+    std::printf("%s\n", json.dump(2).c_str());
+    return;
   }
-  return *std::move(result);
+  std::printf("%s\non %s (%s): %s us a launch, least %s us\nmedian of %d x %d launches back to back by the host's "
+              "clock, warm L2, result checked before\n",
+              outcome.info.description, device.name().c_str(), outcome.info.target, number(median).c_str(),
+              number(least).c_str(), options.repeats, options.launches);
 }
 
 static int bench(const Options &options) {
-  std::string line = descriptionLine(options.op, options.attributes);
+  options.problem.check();
   api::Runtime runtime = options.runtime.create();
   api::Device device = options.device.open(runtime);
-  Description description = valueOf(parseDescription(line));
-  api::Kernel kernel = api::Kernel::obtain(runtime, device, api::Description::parse(line));
-
-  std::vector<api::Buffer> buffers;
-  std::vector<uint64_t> addresses;
-  for (const reference::HostTensor &tensor : valueOf(reference::makeTensors(description, {}, 1))) {
-    buffers.emplace_back(device, std::max<size_t>(tensor.bytes.size(), 1));
-    device.copyToDevice(buffers.back().address(), tensor.bytes.data(), tensor.bytes.size());
-    addresses.push_back(buffers.back().address());
+  std::string line = options.problem.line();
+  DynamicSizes sizes = options.problem.sizes();
+  // A wrong result in no time is no result.
+  checked::Outcome outcome = checked::run(runtime, device, {line, sizes});
+  if (!outcome.passed()) {
+    std::fprintf(stderr, "jitk: the result is wrong, so it is not timed: see jitk run --check --seed 1\n");
+    return kWrongResult;
   }
+  Launcher launcher(device, outcome.kernel, line, sizes);
+  launcher.time(options.launches); // warms up
   std::vector<double> times;
-  for (int repeat = 0; repeat <= options.repeats; ++repeat) {
-    auto begin = std::chrono::steady_clock::now();
-    for (int launch = 0; launch < options.launches; ++launch) {
-      kernel.launch(addresses);
-    }
-    device.synchronize();
-    std::chrono::duration<double, std::micro> elapsed = std::chrono::steady_clock::now() - begin;
-    if (repeat > 0) { // the first one warms up
-      times.push_back(elapsed.count() / options.launches);
-    }
+  for (int i = 0; i < options.repeats; ++i) {
+    times.push_back(launcher.time(options.launches));
   }
   std::ranges::sort(times);
-  std::printf("%s on %s: %s us a launch (median of %d x %d back-to-back launches by the host's clock, warm L2; least "
-              "%s)\n",
-              kernel.info().description, device.name().c_str(), number(times[times.size() / 2]).c_str(),
-              options.repeats, options.launches, number(times.front()).c_str());
+  print(options, outcome, device, times);
   return kOk;
 }
 
 void addBenchVerb(CLI::App &app, Action &action) {
-  auto *verb = app.add_subcommand("bench", "time one kernel with static dimensions");
+  auto *verb = app.add_subcommand("bench", "check one kernel, then time it");
   auto options = std::make_shared<Options>();
-  verb->add_option("op", options->op, "an op of jitk ops")->required();
-  verb->add_option("attributes", options->attributes, "name=value ...");
+  options->problem.addTo(*verb, /*withSizes=*/true);
   verb->add_option("--launches", options->launches, "back-to-back launches in one measurement")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   verb->add_option("--repeats", options->repeats, "measurements")->check(CLI::PositiveNumber)->capture_default_str();
+  verb->add_flag("--json", options->json, "as JSON");
   options->device.addTo(*verb);
   options->runtime.addTo(*verb);
   verb->callback([=, &action] { action = [=] { return bench(*options); }; });

@@ -4,16 +4,53 @@
 #include "src/tools/jitk/Verbs.h"
 
 #include <cstdio>
+#include <nlohmann/json.hpp>
 
 namespace jitk::tool {
 
+using Json = nlohmann::ordered_json;
+
+static void line(const char *subject, const std::string &finding) {
+  std::printf("%-10s %s\n", subject, finding.c_str());
+}
+
+/// The text of a member, or why it is null.
+static std::string textOrProblem(const Json &object, const char *member) {
+  return object[member].is_null() ? "none: " + object["problem"].get<std::string>() : object[member].get<std::string>();
+}
+
+static void show(const Json &report) {
+  line("version", report["version"].get<std::string>() + ", build " + report["build_id"].get<std::string>());
+  line("workers", report["workers"].dump());
+  line("store", textOrProblem(report["store"], "folder"));
+  for (const Json &bundle : report["bundles"]) {
+    line("bundle", bundle["path"].get<std::string>() + ": " + bundle["kernels"].dump() + " kernels");
+  }
+  line("compiler", textOrProblem(report["compiler"], "library"));
+  if (report["compiler"].contains("assemblers")) {
+    for (const auto &[target, identity] : report["compiler"]["assemblers"].items()) {
+      line("assembler", target + ": " + identity.get<std::string>());
+    }
+  }
+  for (const auto &[prefix, finding] : report["backends"].items()) {
+    line("devices", prefix + " " + finding.get<std::string>());
+  }
+}
+
 void addDoctorVerb(CLI::App &app, Action &action) {
-  auto *verb = app.add_subcommand("doctor", "report the store, the compiler, the assemblers and the driver, as JSON");
+  auto *verb = app.add_subcommand("doctor", "report the store, the compiler, the assemblers and the devices");
   auto options = std::make_shared<RuntimeOptions>();
+  auto json = std::make_shared<bool>(false);
   options->addTo(*verb);
+  verb->add_flag("--json", *json, "as JSON");
   verb->callback([=, &action] {
     action = [=] {
-      std::printf("%s\n", options->create().report().c_str());
+      std::string report = options->create().report();
+      if (*json) {
+        std::printf("%s\n", report.c_str());
+      } else {
+        show(Json::parse(report));
+      }
       return int(kOk);
     };
   });

@@ -1,5 +1,6 @@
 // jitk inspect: the key of a description, and its intermediate code.
 
+#include "src/tools/jitk/ProblemOptions.h"
 #include "src/tools/jitk/RuntimeOptions.h"
 #include "src/tools/jitk/Verbs.h"
 
@@ -10,8 +11,8 @@ namespace jitk::tool {
 namespace {
 
 struct Options {
-  std::string op, target = "sm_90a", show = "key";
-  std::vector<std::string> attributes;
+  ProblemOptions problem;
+  std::string target = "sm_90a", show = "key";
   RuntimeOptions runtime;
 };
 
@@ -24,13 +25,17 @@ static int inspect(const Options &options) {
                                                             {"ptx", JITK_DUMP_PTX},
                                                             {"recipe", JITK_DUMP_RECIPE}};
   api::Runtime runtime = options.runtime.create();
-  api::Description description = api::Description::parse(descriptionLine(options.op, options.attributes));
+  api::Description description = options.problem.description();
   if (options.show == "key") {
     std::printf("%s\n", runtime.key(description, options.target).c_str());
     return kOk;
   }
   api::Artifact artifact = api::Artifact::compile(runtime, description, options.target);
   std::string_view text = artifact.dump(kDumps.at(options.show));
+  if (text.empty()) {
+    std::fprintf(stderr, "jitk: there is no %s for target %s\n", options.show.c_str(), options.target.c_str());
+    return kUsage;
+  }
   std::fwrite(text.data(), 1, text.size(), stdout);
   return kOk;
 }
@@ -38,8 +43,7 @@ static int inspect(const Options &options) {
 void addInspectVerb(CLI::App &app, Action &action) {
   auto *verb = app.add_subcommand("inspect", "show a kernel's key or its intermediate code");
   auto options = std::make_shared<Options>();
-  verb->add_option("op", options->op, "an op of jitk ops")->required();
-  verb->add_option("attributes", options->attributes, "name=value ...");
+  options->problem.addTo(*verb);
   verb->add_option("--target", options->target, "sm_90a, emulator:sm_90a, ...")->capture_default_str();
   verb->add_option("--show", options->show, "what to print")
       ->check(CLI::IsMember({"key", "commonir", "ttgir", "llvm", "ptx", "recipe"}))

@@ -1,26 +1,15 @@
 // jitk: plans, prepares, runs and inspects kernels from the command line, over the public API.
 
 #include "jitk/jitk.hpp"
+#include "src/ops/Spelling.h"
 #include "src/tools/jitk/Verbs.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <stdexcept>
 
 using namespace jitk;
 using namespace jitk::tool;
-
-/// Whose fault a failure is, as an exit code.
-static int exitCodeOf(jitk_status_t status) {
-  switch (status) {
-  case JITK_STATUS_INVALID_ARGUMENT:
-  case JITK_STATUS_UNSUPPORTED:
-    return kUsage;
-  case JITK_STATUS_INTERNAL:
-    return kWrongResult;
-  default:
-    return kEnvironment;
-  }
-}
 
 static int runAction(const Action &action) {
   try {
@@ -40,6 +29,21 @@ static int runAction(const Action &action) {
   }
 }
 
+/// Says what the verbs are if the first word is none: the parser would only say that one is missing.
+static bool knowsVerb(const CLI::App &app, std::string_view word) {
+  std::vector<std::string> names;
+  for (const CLI::App *verb : app.get_subcommands(nullptr)) {
+    names.push_back(verb->get_name());
+  }
+  if (word.starts_with('-') || std::ranges::find(names, word) != names.end()) {
+    return true;
+  }
+  std::vector<std::string_view> views(names.begin(), names.end());
+  std::fprintf(stderr, "jitk: verb must be one of %s: got '%s'\n", allowedWords(word, views).c_str(),
+               std::string(word).c_str());
+  return false;
+}
+
 int main(int argc, char **argv) {
   CLI::App app("jitk " + std::string(jitk_version()) + ": kernels for LLM serving, compiled at model load", "jitk");
   app.set_version_flag("--version", jitk_version());
@@ -53,6 +57,9 @@ int main(int argc, char **argv) {
   addStoreVerb(app, action);
   addInspectVerb(app, action);
   addDoctorVerb(app, action);
+  if (argc > 1 && !knowsVerb(app, argv[1])) {
+    return kUsage;
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &error) {

@@ -4,17 +4,20 @@
 #include "src/tools/jitk/Table.h"
 #include "src/tools/jitk/Verbs.h"
 
+#include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <nlohmann/json.hpp>
+#include <string_view>
 #include <unistd.h>
 
 namespace jitk::tool {
 namespace {
 
 struct Options {
-  std::string plan, target = "sm_90a";
+  std::string plan, target = "sm_90a", bundle;
   RuntimeOptions runtime;
   bool json = false;
 };
@@ -23,18 +26,23 @@ struct Options {
 struct Record {
   std::string description, key, error;
   jitk_status_t status;
-  jitk_kernel_info_t info;
+  jitk_kernel_info_t info; ///< its strings are gone
 };
 
 /// Set by Ctrl-C: what is being compiled is finished and stored, the rest is not begun.
 std::atomic<bool> interrupted = false;
 
-void interrupt(int) { interrupted = true; }
+void interrupt(int) {
+  interrupted = true;
+  constexpr std::string_view kMessage =
+      "\njitk: interrupted: finishing what is being compiled; Ctrl-C again ends at once\n";
+  [[maybe_unused]] ssize_t written = write(STDERR_FILENO, kMessage.data(), kMessage.size());
+}
 
-/// Collects records and draws the bar.
+/// Collects records and draws the bar. Written by one worker at a time, read when the preparation has ended.
 class Progress {
 public:
-  explicit Progress(const api::Plan &plan, bool quiet) : plan_(plan), bar_(!quiet && isatty(STDERR_FILENO)) {}
+  Progress(const api::Plan &plan, bool quiet) : plan_(plan), bar_(!quiet && isatty(STDERR_FILENO)) {}
 
   static void callback(void *user, const jitk_progress_t *progress) { static_cast<Progress *>(user)->add(*progress); }
 
@@ -48,8 +56,10 @@ public:
 
 private:
   void add(const jitk_progress_t &progress) {
-    records_.push_back({progress.info->description, progress.info->key ? progress.info->key : "",
-                        progress.error ? jitk_error_message(progress.error) : "", progress.status, *progress.info});
+    const jitk_kernel_info_t &info = *progress.info;
+    records_.push_back({info.description, info.key ? info.key : "",
+                        progress.error ? jitk_error_message(progress.error) : "", progress.status, info});
+    // Here, not in the handler, which must not call the library; no worker begins another kernel before this returns.
     if (interrupted) {
       plan_.cancel();
     }
@@ -57,8 +67,7 @@ private:
       constexpr size_t kWidth = 40;
       size_t filled = progress.done * kWidth / progress.total;
       std::string bar = std::string(filled, '#') + std::string(kWidth - filled, '.');
-      std::fprintf(stderr, "\r\033[K[%s] %zu/%zu %.60s", bar.c_str(), progress.done, progress.total,
-                   progress.info->description);
+      std::fprintf(stderr, "\r\033[K[%s] %zu/%zu %.60s", bar.c_str(), progress.done, progress.total, info.description);
     }
   }
 
@@ -75,6 +84,8 @@ static const char *tierName(jitk_tier_t tier) {
     return "memory";
   case JITK_TIER_DISK:
     return "store";
+  case JITK_TIER_BUNDLE:
+    return "bundle";
   case JITK_TIER_COMPILED:
     return "compiled";
   case JITK_TIER_JOINED:
@@ -87,15 +98,14 @@ static const char *tierName(jitk_tier_t tier) {
 }
 
 static void printTable(const std::vector<Record> &records) {
-  // The description last: it is longer than a terminal is wide.
-  Table table({">build ms", ">lower ms", ">LLVM ms", ">assemble ms", ">registers", ">spills", ">shared", ">size",
-               "from", "kernel"});
+  Table table({"kernel", ">build ms", ">lower ms", ">LLVM ms", ">assemble ms", ">registers", ">spills", ">shared",
+               ">size", "from"});
   for (const Record &record : records) {
     const jitk_kernel_info_t &info = record.info;
     if (record.status == JITK_STATUS_OK) {
-      table.add({number(info.build_ms), number(info.lower_ms), number(info.llvm_ms), number(info.assemble_ms),
-                 std::to_string(info.registers), std::to_string(info.spill_bytes), byteCount(info.shared_bytes),
-                 byteCount(info.code_bytes), tierName(info.tier), record.description});
+      table.add({record.description, number(info.build_ms), number(info.lower_ms), number(info.llvm_ms),
+                 number(info.assemble_ms), std::to_string(info.registers), std::to_string(info.spill_bytes),
+                 byteCount(info.shared_bytes), byteCount(info.code_bytes), tierName(info.tier)});
     }
   }
   if (!table.empty()) {
@@ -124,51 +134,75 @@ static void printJson(const std::vector<Record> &records) {
   std::printf("%s\n", all.dump(2).c_str());
 }
 
-/// The last lines: how many of each kind, and every failure. Returns the exit code: 3 if only the machine is at fault.
-static int summarize(const std::vector<Record> &records) {
-  size_t hits = 0, compiled = 0, failed = 0, cancelled = 0, unavailable = 0;
+/// What fails all kernels (no compiler, no assembler) is said a few times only.
+static constexpr size_t kFailuresShown = 5;
+
+/// Prints how many kernels came from where, and the first failures. Returns the exit code of
+/// the gravest: ours before the plan's before the machine's.
+static ExitCode summarize(const std::vector<Record> &records, double seconds) {
+  size_t found = 0, compiled = 0, failed = 0, cancelled = 0;
+  ExitCode code = kOk;
   for (const Record &record : records) {
-    cancelled += record.status == JITK_STATUS_CANCELLED;
-    if (record.status != JITK_STATUS_OK && record.status != JITK_STATUS_CANCELLED) {
-      ++failed;
-      unavailable += record.status == JITK_STATUS_UNAVAILABLE;
-      std::fprintf(stderr, "jitk: %s: %s\n", record.description.c_str(), record.error.c_str());
+    if (record.status == JITK_STATUS_OK) {
+      ++(record.info.tier == JITK_TIER_COMPILED ? compiled : found);
+    } else if (record.status == JITK_STATUS_CANCELLED) {
+      ++cancelled;
+    } else {
+      ExitCode own = exitCodeOf(record.status);
+      code = code == kOk ? own : std::min(code, own);
+      if (++failed <= kFailuresShown) {
+        std::fprintf(stderr, "jitk: %s: %s\n", record.description.c_str(), record.error.c_str());
+      }
     }
-    compiled += record.status == JITK_STATUS_OK && record.info.tier == JITK_TIER_COMPILED;
-    hits += record.status == JITK_STATUS_OK && record.info.tier != JITK_TIER_COMPILED;
   }
-  std::fprintf(stderr, "%zu kernels: %zu from the store, %zu compiled, %zu failed, %zu not begun\n", records.size(),
-               hits, compiled, failed, cancelled);
-  return failed == 0 ? kOk : failed == unavailable ? kEnvironment : kWrongResult;
+  if (failed > kFailuresShown) {
+    std::fprintf(stderr, "jitk: %zu more kernels failed: --json shows all\n", failed - kFailuresShown);
+  }
+  std::fprintf(stderr, "%zu kernels in %s s: %zu found, %zu compiled, %zu failed, %zu not begun\n", records.size(),
+               number(seconds).c_str(), found, compiled, failed, cancelled);
+  return code;
+}
+
+/// The first Ctrl-C sets `interrupted`, the second ends the process: a store is whole at any time.
+static void handleInterrupts() {
+  struct sigaction action = {};
+  action.sa_handler = interrupt;
+  action.sa_flags = SA_RESETHAND;
+  sigaction(SIGINT, &action, nullptr);
 }
 
 static int prepare(const Options &options) {
   api::Runtime runtime = options.runtime.create();
+  if (options.bundle.empty()) {
+    runtime.listStore(); // fails where there is no store, and so nowhere to put the kernels
+  }
   api::Plan plan = api::Plan::create(runtime);
   plan.addJson(readFile(options.plan));
   Progress progress(plan, options.json);
-  std::signal(SIGINT, interrupt);
+  handleInterrupts();
 
   jitk_prepare_options_t prepareOptions = {};
   prepareOptions.target = options.target.c_str();
   prepareOptions.progress = Progress::callback;
   prepareOptions.progress_user = &progress;
+  auto begin = std::chrono::steady_clock::now();
   plan.prepare(prepareOptions);
-  try {
-    plan.wait();
-  } catch (const api::Exception &) {
-    // Each kernel's failure is in its record.
-  }
+  jitk_plan_wait(plan.get(), api::Plan::kForever, nullptr); // each kernel's failure is in its record
+  std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
+
   progress.clear();
   if (options.json) {
     printJson(progress.records());
   } else {
     printTable(progress.records());
   }
-  int code = summarize(progress.records());
+  ExitCode code = summarize(progress.records(), elapsed.count());
   if (interrupted) {
-    std::fprintf(stderr, "jitk: interrupted; what was compiled is in the store\n");
+    std::fprintf(stderr, "jitk: interrupted: what was compiled is in the store\n");
     return kEnvironment;
+  }
+  if (code == kOk && !options.bundle.empty()) {
+    plan.exportBundle(options.target, options.bundle);
   }
   return code;
 }
@@ -178,6 +212,8 @@ void addPrepareVerb(CLI::App &app, Action &action) {
   auto options = std::make_shared<Options>();
   verb->add_option("plan", options->plan, "plan file, as jitk plan writes it")->required()->check(CLI::ExistingFile);
   verb->add_option("--target", options->target, "sm_90a, sm_80, ..., or emulator:sm_90a")->capture_default_str();
+  verb->add_option("--export", options->bundle, "also write the plan's kernels into this file, a bundle")
+      ->type_name("FILE");
   verb->add_flag("--json", options->json, "records as JSON");
   options->runtime.addTo(*verb, /*withJobs=*/true);
   verb->callback([=, &action] { action = [=] { return prepare(*options); }; });

@@ -1,6 +1,7 @@
 // jitk run: one kernel on random data, checked against the float64 reference.
 
 #include "src/tools/checked/CheckedRun.h"
+#include "src/tools/jitk/ProblemOptions.h"
 #include "src/tools/jitk/RuntimeOptions.h"
 #include "src/tools/jitk/Table.h"
 #include "src/tools/jitk/Verbs.h"
@@ -14,8 +15,7 @@ namespace jitk::tool {
 namespace {
 
 struct Options {
-  std::string op;
-  std::vector<std::string> attributes, sizes;
+  ProblemOptions problem;
   uint64_t seed = 0;
   bool check = false, json = false;
   std::string dump;
@@ -25,24 +25,9 @@ struct Options {
 
 } // namespace
 
-static DynamicSizes parseSizes(const std::vector<std::string> &words) {
-  DynamicSizes sizes;
-  for (const std::string &word : words) {
-    size_t equals = word.find('=');
-    char *end = nullptr;
-    long long value = equals == std::string::npos ? 0 : std::strtoll(word.c_str() + equals + 1, &end, 10);
-    if (!end || *end != '\0' || end == word.c_str() + equals + 1) {
-      throw std::invalid_argument("a size is written name=number: got '" + word + "'");
-    }
-    sizes[word.substr(0, equals)] = value;
-  }
-  return sizes;
-}
-
-static void writeDumps(const Options &options, const api::Runtime &runtime, const std::string &line,
-                       const std::string &target) {
+static void writeDumps(const Options &options, const api::Runtime &runtime, const std::string &target) {
   std::filesystem::create_directories(options.dump);
-  api::Artifact artifact = api::Artifact::compile(runtime, api::Description::parse(line), target);
+  api::Artifact artifact = api::Artifact::compile(runtime, options.problem.description(), target);
   const std::pair<jitk_dump_t, const char *> files[] = {{JITK_DUMP_COMMON_IR, "commonir.mlir"},
                                                         {JITK_DUMP_TTGIR, "ttgir.mlir"},
                                                         {JITK_DUMP_LLVM_IR, "llvm.ll"},
@@ -106,14 +91,14 @@ static int run(Options options) {
   if (options.seed == 0) {
     options.seed = std::random_device()();
   }
-  std::string line = descriptionLine(options.op, options.attributes);
+  options.problem.check();
   api::Runtime runtime = options.runtime.create();
   api::Device device = options.device.open(runtime);
   if (!options.dump.empty()) {
-    writeDumps(options, runtime, line, device.target());
+    writeDumps(options, runtime, device.target());
   }
   checked::Outcome outcome =
-      checked::run(runtime, device, {line, parseSizes(options.sizes), options.seed}, options.check);
+      checked::run(runtime, device, {options.problem.line(), options.problem.sizes(), options.seed}, options.check);
   if (options.json) {
     printJson(options, outcome);
   } else {
@@ -125,9 +110,7 @@ static int run(Options options) {
 void addRunVerb(CLI::App &app, Action &action) {
   auto *verb = app.add_subcommand("run", "run one kernel on random data");
   auto options = std::make_shared<Options>();
-  verb->add_option("op", options->op, "an op of jitk ops")->required();
-  verb->add_option("attributes", options->attributes, "name=value ...");
-  verb->add_option("--size", options->sizes, "name=number: the size of a dynamic dimension (repeatable)");
+  options->problem.addTo(*verb, /*withSizes=*/true);
   verb->add_flag("--check", options->check, "compare with the float64 reference; exit 1 if it differs");
   verb->add_option("--seed", options->seed, "of the random data; 0 draws one")->capture_default_str();
   verb->add_option("--dump", options->dump, "folder for CommonIR, TTGIR, LLVM IR, PTX and the launch recipe")

@@ -1,22 +1,23 @@
 #include "src/tools/jitk/RuntimeOptions.h"
 
+#include "src/support/Env.h"
+
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <fstream>
 #include <sstream>
 #include <stdexcept>
+#include <unistd.h>
 
 namespace jitk::tool {
 
 void RuntimeOptions::addTo(CLI::App &verb, bool withJobs) {
-  verb.add_option_function<std::string>(
-          "--store",
-          [this](const std::string &path) {
-            store = path;
-            hasStore = true;
-          },
-          "folder of the kernel store; '' for none (default: $JITK_STORE, else the user's cache folder)")
+  verb.add_option("--store", store,
+                  "folder of the kernel store; '' for none (default: $JITK_STORE, else the user's cache)")
       ->type_name("DIR");
+  verb.add_option("--bundle", bundles, "bundle to look into before the store (repeatable; default: $JITK_BUNDLES)")
+      ->type_name("FILE");
   verb.add_option("--assembler", assembler, "nvjitlink, ptxas or driver (default: the first one found)")
       ->type_name("NAME");
   if (withJobs) {
@@ -24,12 +25,24 @@ void RuntimeOptions::addTo(CLI::App &verb, bool withJobs) {
   }
 }
 
+/// Clears a progress bar that may stand on the line.
+static void warn(void *, jitk_log_level_t, const char *category, const char *message) {
+  std::fprintf(stderr, "%sjitk: warning: %s: %s\n", isatty(STDERR_FILENO) ? "\r\033[K" : "", category, message);
+}
+
 api::Runtime RuntimeOptions::create() const {
+  std::vector<const char *> paths;
+  for (const std::string &bundle : bundles) {
+    paths.push_back(bundle.c_str());
+  }
   jitk_runtime_options_t options = {};
   options.struct_size = sizeof options;
-  options.store_path = hasStore ? store.c_str() : nullptr;
+  options.store_path = store ? store->c_str() : nullptr;
   options.assembler = assembler.empty() ? nullptr : assembler.c_str();
   options.jobs = jobs;
+  options.bundles = paths.empty() ? nullptr : paths.data();
+  options.num_bundles = paths.size();
+  options.log = environment().log ? nullptr : warn;
   return api::Runtime::create(&options);
 }
 
@@ -52,7 +65,8 @@ api::Device DeviceOptions::open(const api::Runtime &runtime) const {
 std::string readFile(const std::string &path) {
   std::ifstream file(path, std::ios::binary);
   std::stringstream text;
-  if (!file || !(text << file.rdbuf())) {
+  // An empty file gives the stream nothing, which counts as a failure of it.
+  if (!file || (file.peek() != std::ifstream::traits_type::eof() && !(text << file.rdbuf()))) {
     throw std::runtime_error("cannot read " + path + ": " + std::strerror(errno));
   }
   return text.str();
@@ -65,14 +79,6 @@ void writeFile(const std::string &path, std::string_view bytes) {
   if (!file) {
     throw std::runtime_error("cannot write " + path + ": " + std::strerror(errno));
   }
-}
-
-std::string descriptionLine(const std::string &op, const std::vector<std::string> &attributes) {
-  std::string line = op;
-  for (const std::string &attribute : attributes) {
-    line += " " + attribute;
-  }
-  return line;
 }
 
 } // namespace jitk::tool

@@ -5,19 +5,21 @@
 #include "jitk/jitk.hpp"
 
 #include <CLI/CLI.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace jitk::tool {
 
 struct RuntimeOptions {
-  std::string store;
+  std::optional<std::string> store;
+  std::vector<std::string> bundles;
   std::string assembler;
   uint32_t jobs = 0;
-  bool hasStore = false;
 
-  /// Adds --store, --assembler and, where asked, --jobs.
+  /// Adds --store, --bundle, --assembler and, where asked, --jobs.
   void addTo(CLI::App &verb, bool withJobs = false);
+  /// Warnings of the runtime go to stderr, or what JITK_LOG asks for.
   api::Runtime create() const;
 };
 
@@ -35,8 +37,5 @@ struct DeviceOptions {
 std::string readFile(const std::string &path);
 /// Replaces a file. Throws std::runtime_error naming the file and why it cannot be written.
 void writeFile(const std::string &path, std::string_view bytes);
-
-/// "op" and "name=value" words as one description line.
-std::string descriptionLine(const std::string &op, const std::vector<std::string> &attributes);
 
 } // namespace jitk::tool

@@ -1,5 +1,6 @@
-// jitk store ls|verify|gc: what the disk store holds.
+// jitk store ls|verify|why|gc|export|import: what the disk store holds.
 
+#include "src/tools/jitk/ProblemOptions.h"
 #include "src/tools/jitk/RuntimeOptions.h"
 #include "src/tools/jitk/Table.h"
 #include "src/tools/jitk/Verbs.h"
@@ -14,63 +15,129 @@ struct Options {
   RuntimeOptions runtime;
   bool json = false;
   uint64_t bytes = 0;
+  ProblemOptions problem;
+  std::string path, target = "sm_90a";
 };
-
-} // namespace
 
 using Json = nlohmann::ordered_json;
 
-static std::string textOf(const Json &entry, const char *name) {
-  if (!entry.contains(name)) {
-    return "";
-  }
-  return entry[name].is_string() ? entry[name].get<std::string>() : entry[name].dump();
-}
+/// First digits of a key, enough to tell entries apart at a glance.
+constexpr size_t kShortKey = 12;
 
-/// Lists the entries; exit code 1 if one is damaged.
+} // namespace
+
+/// Lists the entries; with `verify` what is damaged is moved to the quarantine. Exit code 1 if something is damaged.
 static int list(const Options &options, bool verify) {
-  std::string text = options.runtime.create().listStore(verify);
-  Json store = Json::parse(text);
-  const Json &damaged = store.contains("damaged") ? store["damaged"] : Json::array();
+  Json store = Json::parse(options.runtime.create().listStore(verify));
+  Table table({"key", "kernel", "target", ">registers", ">spills", ">shared", ">size"});
+  size_t numDamaged = 0;
+  uint64_t bytes = 0;
+  for (const Json &entry : store["entries"]) {
+    bytes += entry["bytes"].get<uint64_t>();
+    if (entry.contains("problem")) {
+      ++numDamaged;
+      continue;
+    }
+    table.add({entry["key"].get<std::string>().substr(0, kShortKey), entry["description"], entry["target"],
+               entry["registers"].dump(), entry["spill_bytes"].dump(), byteCount(entry["shared_bytes"].get<uint64_t>()),
+               byteCount(entry["bytes"].get<uint64_t>())});
+  }
   if (options.json) {
     std::printf("%s\n", store.dump(2).c_str());
-    return damaged.empty() ? kOk : kWrongResult;
+    return numDamaged ? kWrongResult : kOk;
   }
-  Table table({"key", "kernel", "target", ">size"});
+  if (!table.empty()) {
+    std::printf("%s\n", table.render().c_str());
+  }
   for (const Json &entry : store["entries"]) {
-    table.add({textOf(entry, "key").substr(0, 12), textOf(entry, "description"), textOf(entry, "target"),
-               byteCount(entry.value("bytes", uint64_t(0)))});
+    if (entry.contains("problem")) {
+      std::printf("damaged%s: %s: %s\n", verify ? ", moved to the quarantine" : "",
+                  entry["key"].get<std::string>().c_str(), entry["problem"].get<std::string>().c_str());
+    }
   }
-  std::printf("%s", table.render().c_str());
-  for (const Json &entry : damaged) {
-    std::printf("damaged: %s\n", entry.dump().c_str());
+  std::printf("%s: %zu entries, %s, %zu damaged\n", store["folder"].get<std::string>().c_str(),
+              store["entries"].size() - numDamaged, byteCount(bytes).c_str(), numDamaged);
+  return numDamaged ? kWrongResult : kOk;
+}
+
+/// Says where a kernel would come from, and which stored ones are near it.
+static int why(const Options &options) {
+  api::Runtime runtime = options.runtime.create();
+  api::Description description = options.problem.description();
+  Json answer = Json::parse(runtime.explain(description, options.target));
+  if (options.json) {
+    std::printf("%s\n", answer.dump(2).c_str());
+    return kOk;
   }
-  return damaged.empty() ? kOk : kWrongResult;
+  std::printf("%s for %s has the key %s\n", description.text().c_str(), options.target.c_str(),
+              answer["key"].get<std::string>().c_str());
+  std::printf("%s\n", answer["found"].is_null() ? "it would be compiled"
+                                                : ("it is in the " + answer["found"].get<std::string>()).c_str());
+  for (const Json &similar : answer["similar"]) {
+    std::printf("%s differs in\n", similar["key"].get<std::string>().substr(0, kShortKey).c_str());
+    for (const auto &[part, values] : similar["differs"].items()) {
+      std::printf("  %s: stored %s, wanted %s\n", part.c_str(), values["stored"].dump().c_str(),
+                  values["wanted"].dump().c_str());
+    }
+  }
+  return kOk;
+}
+
+static int collect(const Options &options) {
+  options.runtime.create().collectStore(options.bytes);
+  return list(options, /*verify=*/false);
+}
+
+static int exportBundle(const Options &options) {
+  size_t count = options.runtime.create().exportStore(options.path);
+  std::printf("%s: %zu kernels\n", options.path.c_str(), count);
+  return kOk;
+}
+
+static int importBundle(const Options &options) {
+  size_t count = options.runtime.create().importBundle(options.path);
+  std::printf("%zu kernels from %s\n", count, options.path.c_str());
+  return kOk;
+}
+
+/// Adds one of the verbs below `store`; `work` is called with what the command line said.
+template <typename Work>
+static CLI::App *addSubverb(CLI::App &store, Action &action, const std::shared_ptr<Options> &options, const char *name,
+                            const char *meaning, Work work) {
+  CLI::App *verb = store.add_subcommand(name, meaning);
+  options->runtime.addTo(*verb);
+  verb->callback([=, &action] { action = [=] { return work(*options); }; });
+  return verb;
 }
 
 void addStoreVerb(CLI::App &app, Action &action) {
-  auto *verb = app.add_subcommand("store", "look into the kernel store");
-  verb->require_subcommand(1);
+  CLI::App *store = app.add_subcommand("store", "look into the kernel store");
+  store->require_subcommand(1);
   auto options = std::make_shared<Options>();
 
-  auto *ls = verb->add_subcommand("ls", "list the entries");
-  auto *check = verb->add_subcommand("verify", "read every entry's checksum; exit 1 if one is damaged");
-  for (CLI::App *sub : {ls, check}) {
-    options->runtime.addTo(*sub);
-    sub->add_flag("--json", options->json, "as JSON");
+  CLI::App *ls = addSubverb(*store, action, options, "ls", "list the entries; exit 1 if one is damaged",
+                            [](const Options &given) { return list(given, /*verify=*/false); });
+  CLI::App *verify = addSubverb(*store, action, options, "verify",
+                                "as ls, and move damaged entries to the quarantine: they are compiled anew when needed",
+                                [](const Options &given) { return list(given, /*verify=*/true); });
+  CLI::App *explain = addSubverb(*store, action, options, "why", "say why a kernel is found or would be compiled", why);
+  options->problem.addTo(*explain);
+  explain->add_option("--target", options->target, "sm_90a, emulator:sm_90a, ...")->capture_default_str();
+  for (CLI::App *verb : {ls, verify, explain}) {
+    verb->add_flag("--json", options->json, "as JSON");
   }
-  ls->callback([=, &action] { action = [=] { return list(*options, false); }; });
-  check->callback([=, &action] { action = [=] { return list(*options, true); }; });
 
-  auto *gc = verb->add_subcommand("gc", "remove least recently used entries, and all that is quarantined");
-  options->runtime.addTo(*gc);
-  gc->add_option("--bytes", options->bytes, "what the store may keep")->capture_default_str();
-  gc->callback([=, &action] {
-    action = [=] {
-      options->runtime.create().collectStore(options->bytes);
-      return int(kOk);
-    };
-  });
+  addSubverb(*store, action, options, "gc", "remove least recently used entries, and the quarantine", collect)
+      ->add_option("--bytes", options->bytes, "what the store may keep; 0 empties it")
+      ->required()
+      ->transform(CLI::AsSizeValue(/*kb_is_1000=*/false));
+  addSubverb(*store, action, options, "export", "write all good entries into one file, a bundle", exportBundle)
+      ->add_option("file", options->path, "the bundle to write")
+      ->required();
+  addSubverb(*store, action, options, "import", "put the good entries of a bundle into the store", importBundle)
+      ->add_option("file", options->path, "the bundle to read")
+      ->required()
+      ->check(CLI::ExistingFile);
 }
 
 } // namespace jitk::tool

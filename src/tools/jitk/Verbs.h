@@ -1,14 +1,14 @@
-// The verbs of `jitk`, one a file. Each adds its subcommand and, when it is the one given, runs and returns the exit
-// code: 0 ok, 1 wrong result or failed check, 2 usage, 3 environment.
+// The verbs of `jitk`, one a file. Each adds its subcommand; the one that is given sets the action, which does the work
+// and returns the exit code.
 
 #pragma once
+
+#include "src/tools/jitk/ExitCode.h"
 
 #include <CLI/CLI.hpp>
 #include <functional>
 
 namespace jitk::tool {
-
-enum ExitCode : int { kOk = 0, kWrongResult = 1, kUsage = 2, kEnvironment = 3 };
 
 /// What to run for the subcommand that was given; set while the command line is parsed.
 using Action = std::function<int()>;

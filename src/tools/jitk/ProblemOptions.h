@@ -1,0 +1,29 @@
+// An op, its attributes and the sizes of a launch, as several verbs take them.
+
+#pragma once
+
+#include "jitk/jitk.hpp"
+#include "src/ops/TensorShape.h"
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+namespace jitk::tool {
+
+struct ProblemOptions {
+  std::string op;
+  std::vector<std::string> attributes, sizeWords;
+
+  /// Adds the op and its attributes as positional words and, where asked, --size.
+  void addTo(CLI::App &verb, bool withSizes = false);
+  /// "op name=value ...".
+  std::string line() const;
+  api::Description description() const { return api::Description::parse(line()); }
+  /// Throws std::invalid_argument naming a word that is no name=number.
+  DynamicSizes sizes() const;
+  /// Throws std::invalid_argument if the op's schema refuses the attributes or the sizes, before a device is touched.
+  void check() const;
+};
+
+} // namespace jitk::tool

@@ -1,0 +1,50 @@
+"""The verbs over the real compiler and the emulator: one kernel each, small."""
+import json
+import unittest
+
+from jitk_cli import OK, USAGE, CliTest
+
+MATMUL = ("matmul", "m=20", "n=24", "k=40", "dtype=fp16")
+DEVICE = ("--device", "emulator:sm_80")
+
+
+class Compiler(CliTest):
+    compiler = None
+
+    def test_run_checks_and_the_second_run_finds_the_kernel(self):
+        said = self.jitk("run", *MATMUL, *DEVICE, "--check", "--seed", 3).stdout
+        self.assertTrue(said.endswith("ok\n"), said)
+        figures = self.jitk_json("run", *MATMUL, *DEVICE, "--check", "--seed", 4)
+        self.assertTrue(figures["passed"])
+        self.assertEqual(figures["outputs"][0]["elements"], 20 * 24)
+        self.assertLess(figures["outputs"][0]["error_over_bound"], 1)
+        self.assertEqual(len(self.jitk_json("store", "ls")["entries"]), 1)
+
+    def test_a_dynamic_size(self):
+        self.jitk("run", "matmul", "m=*<=64", "n=16", "k=32", "--size", "m=19", *DEVICE, "--check")
+
+    def test_dump_writes_readable_code(self):
+        self.jitk("run", *MATMUL, *DEVICE, "--dump", "out")
+        text = {file.name: file.read_text() for file in (self.folder / "out").iterdir()}
+        self.assertIn("tile.alloc", text["commonir.mlir"])
+        self.assertIn("ttg.local_alloc", text["ttgir.mlir"])
+        self.assertIn("define", text["llvm.ll"])
+        json.loads(text["recipe.json"])
+        self.assertNotIn("kernel.ptx", text)
+
+    def test_inspect_shows_ptx_of_a_gpu_without_one(self):
+        self.assertIn(".target sm_80", self.jitk("inspect", *MATMUL, "--target", "sm_80", "--show", "ptx", code=OK).stdout)
+        self.fails("inspect", *MATMUL, "--target", "emulator:sm_80", "--show", "ptx", code=USAGE, says="there is no ptx")
+
+    def test_prepare_for_the_emulator(self):
+        plan = self.write_plan(("matmul", {"m": "*<=16", "n": 16, "k": 32}))
+        self.assertIn("1 compiled", self.jitk("prepare", plan, "--target", "emulator:sm_80").stderr)
+        self.assertIn("1 found, 0 compiled", self.jitk("prepare", plan, "--target", "emulator:sm_80").stderr)
+
+    def test_bench(self):
+        timing = self.jitk_json("bench", *MATMUL, *DEVICE, "--launches", 1, "--repeats", 2)
+        self.assertGreater(timing["median_us"], 0)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,94 @@
+"""What every verb does with a command line that it cannot use, and what the informative verbs say."""
+import unittest
+
+from jitk_cli import ENVIRONMENT, USAGE, CliTest
+
+
+class Usage(CliTest):
+    def test_no_verb_is_refused(self):
+        self.fails(code=USAGE, says="A subcommand is required")
+
+    def test_an_unknown_verb_is_refused_with_a_suggestion(self):
+        self.fails("prepair", code=USAGE, says="(did you mean prepare?): got 'prepair'")
+
+    def test_an_unknown_option_is_refused(self):
+        self.fails("ops", "--xml", code=USAGE, says="--xml")
+
+    def test_help_lists_the_verbs(self):
+        said = self.jitk("--help").stdout
+        for verb in ("ops", "plan", "prepare", "run", "bench", "store", "inspect", "doctor"):
+            self.assertIn(f"  {verb} ", said)
+
+    def test_help_of_a_verb(self):
+        self.assertIn("--max-tokens", self.jitk("plan", "--help").stdout)
+
+    def test_version(self):
+        self.assertRegex(self.jitk("--version").stdout, r"^\d+\.\d+\.\d+\n$")
+
+
+class Ops(CliTest):
+    def test_the_list_has_one_line_an_op(self):
+        lines = self.jitk("ops").stdout.splitlines()
+        names = [line.split()[0] for line in lines[2:] if line and not line.startswith("jitk")]
+        self.assertEqual(names, ["flash_attention", "fp8_block_matmul", "matmul"])
+
+    def test_an_op_shows_attributes_and_tensors(self):
+        said = self.jitk("ops", "matmul").stdout
+        self.assertRegex(said, r"out_dtype +word +as dtype +bf16, fp16, fp32 +type of C")
+        self.assertRegex(said, r"k +dimension +\(required\) +1 or more, or \* +columns of A")
+        self.assertRegex(said, r"c +as out_dtype +\[m, n\] +written")
+
+    def test_json_has_the_schemas(self):
+        ops = self.jitk_json("ops")
+        self.assertEqual([op["op"] for op in ops], ["flash_attention", "fp8_block_matmul", "matmul"])
+        self.assertEqual(self.jitk_json("ops", "matmul"), ops[2:])
+        self.assertEqual(ops[2]["attributes"][3]["allowed"], ["bf16", "fp16"])
+
+    def test_an_unknown_op_is_refused_with_a_suggestion(self):
+        self.fails("ops", "matmull", code=USAGE, says="did you mean matmul?): got 'matmull'")
+
+
+class Doctor(CliTest):
+    def test_a_report_for_people(self):
+        said = self.jitk("doctor").stdout
+        self.assertRegex(said, r"store +" + str(self.store))
+        self.assertRegex(said, r"compiler +" + self.compiler)
+        self.assertRegex(said, r"devices +cuda: CUDA driver cannot be opened")
+
+    def test_json_says_the_same(self):
+        report = self.jitk_json("doctor")
+        self.assertEqual(report["store"]["folder"], str(self.store))
+        self.assertEqual(report["compiler"]["library"], self.compiler)
+        self.assertEqual(report["compiler"]["assemblers"]["sm_90a"], "stub assembler 1")
+
+    def test_what_is_missing_is_reported_not_a_failure(self):
+        said = self.jitk("doctor", "--store", "", JITK_COMPILER_LIBRARY="/nowhere/lib.so").stdout
+        self.assertRegex(said, r"store +none: none was asked for")
+        self.assertRegex(said, r"compiler +none: compiler library cannot be opened: /nowhere/lib.so")
+
+
+class Inspect(CliTest):
+    problem = ("matmul", "m=*", "n=4", "k=8")
+
+    def test_a_key_names_what_it_is_made_of(self):
+        said = self.jitk("inspect", *self.problem, "--target", "sm_80").stdout
+        for part in ('"key"', '"description": "matmul b_layout=row', '"target": "sm_80"', '"stub assembler 1"'):
+            self.assertIn(part, said)
+
+    def test_intermediate_code(self):
+        self.assertEqual(self.jitk("inspect", *self.problem, "--show", "ttgir").stdout, "ttgir")
+        self.assertEqual(self.jitk("inspect", *self.problem, "--show", "ptx").stdout, "// stub")
+        self.assertIn('"stub"', self.jitk("inspect", *self.problem, "--show", "recipe").stdout)
+
+    def test_bad_requests_are_refused(self):
+        self.fails("inspect", *self.problem, "--show", "sass", code=USAGE, says="sass")
+        self.fails("inspect", *self.problem, "--target", "hopper", code=USAGE, says="'hopper'")
+        self.fails("inspect", "matmul", "m=4", code=USAGE, says="attribute n of matmul must be given")
+
+    def test_a_missing_compiler_is_the_machines_fault(self):
+        self.fails("inspect", *self.problem, code=ENVIRONMENT, says="/nowhere/lib.so",
+                   JITK_COMPILER_LIBRARY="/nowhere/lib.so")
+
+
+if __name__ == "__main__":
+    unittest.main()
