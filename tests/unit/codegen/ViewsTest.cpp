@@ -104,6 +104,27 @@ TEST_SUITE("codegen/Views") {
           expected);
   }
 
+  TEST_CASE("scalar code with branches runs on each pack of elements") {
+    // The larger of two neighbours goes first, and odd ones are negated.
+    const std::string tensor = tensorType({512}, "i32", flat);
+    const std::string body = loadTensor("x", "in", {512}, "i32", flat) +
+                             "  %y = \"tt.map_elementwise\"(%x) <{pack = 2 : i32}> ({\n  ^bb0(%a: i32, %b: i32):\n"
+                             "    %m = arith.maxsi %a, %b : i32\n    %n = arith.minsi %a, %b : i32\n"
+                             "    %one = arith.constant 1 : i32\n    %zero = arith.constant 0 : i32\n"
+                             "    %odd = arith.andi %m, %one : i32\n    %is = arith.cmpi ne, %odd, %zero : i32\n"
+                             "    %r = scf.if %is -> (i32) {\n      %neg = arith.subi %zero, %m : i32\n"
+                             "      scf.yield %neg : i32\n    } else {\n      scf.yield %m : i32\n    }\n"
+                             "    tt.map_elementwise.return %r, %n : i32, i32\n  }) : (" +
+                             tensor + ") -> " + tensor + "\n" + storeTensor("y", "out", {512}, "i32", flat);
+    std::vector<int32_t> expected;
+    for (int i = 0; i < 512; i += 2) {
+      expected.push_back(-(i + 1));
+      expected.push_back(i);
+    }
+    CHECK(runEverywhere<int32_t>(compileKernel(moduleOf("", kernelOf(parameters(), body))), 512, counting(512)) ==
+          expected);
+  }
+
   TEST_CASE("device functions take and return tensors, and have shared memory of their own") {
     const std::string tensor = tensorType({512}, "i32", flat);
     const std::string reduce = "    %s = \"tt.reduce\"(%a) <{axis = 0 : i32}> ({\n    ^bb0(%u: i32, %v: i32):\n"

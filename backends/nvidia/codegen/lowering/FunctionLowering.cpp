@@ -63,7 +63,8 @@ Type convertElementType(Type type) {
 //===----------------------------------------------------------------------===//
 
 LogicalResult FunctionLowering::run(tt::FuncOp source, const ModuleTarget &target, passes::AxisInfoAnalysis &axes) {
-  return FunctionLowering(source, target, axes).run();
+  FunctionLowering lowering(source, target, axes);
+  return failure(failed(lowering.run()) || lowering.incomplete_);
 }
 
 LogicalResult FunctionLowering::run() {
@@ -408,7 +409,11 @@ Value FunctionLowering::sharedBase() {
 
 Value FunctionLowering::sharedAddress(Operation *op) {
   auto offset = op->getAttrOfType<IntegerAttr>("allocation.offset");
-  assert(offset && "shared memory is allocated before the lowering");
+  if (!offset) {
+    op->emitOpError("has no place in shared memory: it is allocated before the lowering");
+    incomplete_ = true;
+    return sharedBase();
+  }
   return builder_->add(sharedBase(), offset.getInt());
 }
 

@@ -89,6 +89,8 @@ public:
   mlir::Value block(); ///< rank of the CTA in its cluster
   unsigned numWarps() const { return group_->numWarps; }
   const WarpGroup &group() const { return *group_; }
+  /// Whether the warp group at work is that of a partition.
+  bool inPartition() const { return group_ != &root_; }
   /// Makes `group` the warp group at work until the function returns; then restores the former.
   void withGroup(WarpGroup &group, llvm::function_ref<void()> body);
 
@@ -101,8 +103,7 @@ public:
   /// The part of the coordinates that depends on the thread: [dimension].
   llvm::ArrayRef<mlir::Value> threadCoordinate(mlir::RankedTensorType type);
   /// A linear function of an element's coordinates, of the part that depends on the thread.
-  mlir::Value threadPart(const TensorLayout &layout,
-                         llvm::function_ref<int32_t(llvm::ArrayRef<int32_t>)> number);
+  mlir::Value threadPart(const TensorLayout &layout, llvm::function_ref<int32_t(llvm::ArrayRef<int32_t>)> number);
   /// Adds the constant part of a register to the thread's part.
   mlir::Value withRegister(mlir::Value threadPart, int32_t registerPart, uint32_t threadBits);
   /// XOR of the bases that the bits of `input` select, each basis one integer. With a register's constant folded in by
@@ -114,7 +115,7 @@ public:
   // Shared memory.
   /// Byte address of the function's shared memory: i32.
   mlir::Value sharedBase();
-  /// Byte address of the memory at `allocation.offset` of `op`.
+  /// Byte address of the memory at `allocation.offset` of `op`. Where there is none the lowering fails in the end.
   mlir::Value sharedAddress(mlir::Operation *op);
 
   // Control flow.
@@ -160,6 +161,7 @@ private:
   passes::AxisInfoAnalysis &axes_;
   mlir::LLVM::LLVMFuncOp function_;
   bool isKernel_ = false;
+  bool incomplete_ = false; ///< a diagnostic was given where none could be returned
   std::optional<LoweringBuilder> builder_;
   WarpGroup root_;
   WarpGroup *group_ = &root_;

@@ -30,6 +30,10 @@ static LogicalResult lowerReturn(tt::ReturnOp op, FunctionLowering &f) {
 
 static LogicalResult lowerCall(tt::CallOp op, FunctionLowering &f) {
   LoweringBuilder &b = f.builder();
+  // A device function is lowered for the kernel's warps: their number and their barrier.
+  if (f.inPartition()) {
+    return op.emitOpError("in a partition of warp specialization is not supported");
+  }
   SmallVector<Value> arguments;
   for (Value operand : op.getArgOperands()) {
     llvm::append_range(arguments, f.registers(operand));

@@ -32,6 +32,7 @@ const LoweringTable &LoweringTable::get() {
     populateGatherLowerings(built);
     populateInlineAsmLowerings(built);
     populateLoadStoreLowerings(built);
+    populateMapElementwiseLowerings(built);
     populateMathLowerings(built);
     populateMbarrierLowerings(built);
     populateProgramLowerings(built);

@@ -60,6 +60,7 @@ void populateFunctionLowerings(LoweringTable &table);
 void populateGatherLowerings(LoweringTable &table);
 void populateInlineAsmLowerings(LoweringTable &table);
 void populateLoadStoreLowerings(LoweringTable &table);
+void populateMapElementwiseLowerings(LoweringTable &table);
 void populateMathLowerings(LoweringTable &table);
 void populateMbarrierLowerings(LoweringTable &table);
 void populateProgramLowerings(LoweringTable &table);

@@ -1,0 +1,104 @@
+// RUN: jitk-opt %s --convert-ttgir-to-llvm --split-input-file -verify-diagnostics
+
+#blocked = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
+module attributes {"ttg.num-warps" = 4 : i32, ttg.target = "cuda:90"} {
+  tt.func private @constant() {
+    // expected-error @+1 {{of a tensor must be a splat}}
+    %c = arith.constant dense<[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]> : tensor<16xi32, #blocked>
+    tt.return
+  }
+}
+
+// -----
+
+#blocked = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
+module attributes {"ttg.num-warps" = 4 : i32, ttg.target = "cuda:90"} {
+  tt.func private @cache_and_eviction(%p: tensor<128x!tt.ptr<f16>, #blocked>) {
+    // expected-error @+1 {{has a cache modifier and an eviction policy: no instruction has both}}
+    %v = tt.load %p cacheModifier = cg evictionPolicy = evict_first : tensor<128x!tt.ptr<f16>, #blocked>
+    tt.return
+  }
+}
+
+// -----
+
+#blocked = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
+module attributes {"ttg.num-warps" = 4 : i32, ttg.target = "cuda:90"} {
+  tt.func private @unknown_function(%x: tensor<128xf32, #blocked>) {
+    // expected-error @+1 {{names a function that has no equivalent: __nv_lgammaf}}
+    %v = tt.extern_elementwise %x {libname = "", libpath = "", pure = true, symbol = "__nv_lgammaf"} : (tensor<128xf32, #blocked>) -> tensor<128xf32, #blocked>
+    tt.return
+  }
+}
+
+// -----
+
+#blocked = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
+module attributes {"ttg.num-warps" = 4 : i32, ttg.target = "cuda:90"} {
+  tt.func private @wide_function(%x: tensor<128xf64, #blocked>) {
+    // expected-error @+1 {{is supported on f16, bf16 and f32: got 'f64'}}
+    %v = math.exp %x : tensor<128xf64, #blocked>
+    tt.return
+  }
+}
+
+// -----
+
+#blocked = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
+module attributes {"ttg.num-warps" = 4 : i32, ttg.target = "cuda:90"} {
+  tt.func private @narrow_atomic(%p: tensor<128x!tt.ptr<i8>, #blocked>, %v: tensor<128xi8, #blocked>) {
+    // expected-error @+1 {{has no instruction for add on 'i8'}}
+    %o = tt.atomic_rmw add, relaxed, gpu, %p, %v : (tensor<128x!tt.ptr<i8>, #blocked>, tensor<128xi8, #blocked>) -> tensor<128xi8, #blocked>
+    tt.return
+  }
+}
+
+// -----
+
+#blocked = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0], CGALayout = [[1]]}>
+module attributes {"ttg.num-ctas" = 2 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "cuda:90"} {
+  tt.func private @across_ctas(%x: tensor<128xf32, #blocked>) {
+    // expected-error @+1 {{across the CTAs of a cluster is not supported}}
+    %s = "tt.reduce"(%x) <{axis = 0 : i32}> ({
+    ^bb0(%a: f32, %b: f32):
+      %c = arith.addf %a, %b : f32
+      tt.reduce.return %c : f32
+    }) : (tensor<128xf32, #blocked>) -> f32
+    tt.return
+  }
+}
+
+// -----
+
+#blocked = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
+#shared = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>
+module attributes {"ttg.num-warps" = 4 : i32, ttg.target = "cuda:90"} {
+  tt.func private @not_allocated(%x: tensor<128xf32, #blocked>) {
+    // expected-error @+1 {{has no place in shared memory: it is allocated before the lowering}}
+    %m = ttg.local_alloc %x : (tensor<128xf32, #blocked>) -> !ttg.memdesc<128xf32, #shared, #ttg.shared_memory>
+    tt.return
+  }
+}
+
+// -----
+
+// expected-error @+1 {{ttg.target must be "cuda:<capability>": got "hip:gfx942"}}
+module attributes {"ttg.num-warps" = 4 : i32, ttg.target = "hip:gfx942"} {
+}
+
+// -----
+
+module attributes {"ttg.num-warps" = 4 : i32, ttg.target = "cuda:90"} {
+  // expected-error @+1 {{has no place in shared memory}}
+  tt.func public @no_warps() {
+    // expected-error @+1 {{has no warps: warp groups are allocated before the lowering}}
+    ttg.warp_specialize()
+    default {
+      ttg.warp_yield
+    }
+    partition0() num_warps(4) {
+      ttg.warp_return
+    } : () -> ()
+    tt.return
+  }
+}
