@@ -50,6 +50,13 @@
 #define JITK_API
 #endif
 
+/* In C++ an enumeration may then hold a value that this header does not know: one of a newer library, or a bad one. */
+#ifdef __cplusplus
+#define JITK_ENUM_BASE : int
+#else
+#define JITK_ENUM_BASE
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -58,7 +65,7 @@ extern "C" {
 /* Status and errors                                                                                                */
 
 /* Whose fault a failure is. */
-typedef enum jitk_status_t {
+typedef enum jitk_status_t JITK_ENUM_BASE {
   JITK_STATUS_OK = 0,
   JITK_STATUS_INVALID_ARGUMENT = 1,  /* the caller's; the message names the argument, what it was, what is allowed */
   JITK_STATUS_UNSUPPORTED = 2,       /* this library cannot yet, or this target cannot */
@@ -149,7 +156,7 @@ JITK_API const char *jitk_description_op(jitk_description_t description);
 /* ---------------------------------------------------------------------------------------------------------------- */
 /* Runtime                                                                                                          */
 
-typedef enum jitk_log_level_t {
+typedef enum jitk_log_level_t JITK_ENUM_BASE {
   JITK_LOG_LEVEL_DEFAULT = 0, /* as JITK_LOG_LEVEL_WARNING */
   JITK_LOG_LEVEL_ERROR = 1,
   JITK_LOG_LEVEL_WARNING = 2,
@@ -259,7 +266,7 @@ JITK_API jitk_status_t jitk_device_synchronize(jitk_device_t device, jitk_error_
 /* Kernels                                                                                                          */
 
 /* Where a kernel came from. */
-typedef enum jitk_tier_t {
+typedef enum jitk_tier_t JITK_ENUM_BASE {
   JITK_TIER_NONE = 0,     /* nowhere: it failed */
   JITK_TIER_LOADED = 1,   /* it was on the device already */
   JITK_TIER_MEMORY = 2,   /* this process had its bytes */
@@ -439,7 +446,7 @@ JITK_API jitk_status_t jitk_plan_kernel(jitk_plan_t plan, jitk_device_t device, 
 /* ---------------------------------------------------------------------------------------------------------------- */
 /* Looking inside                                                                                                   */
 
-typedef enum jitk_dump_t {
+typedef enum jitk_dump_t JITK_ENUM_BASE {
   JITK_DUMP_COMMON_IR = 1,
   JITK_DUMP_TTGIR = 2,
   JITK_DUMP_LLVM_IR = 3,

@@ -98,7 +98,10 @@ jitk_status_t jitk_device_free(jitk_device_t device, uint64_t address, jitk_erro
 jitk_status_t jitk_device_copy_to_device(jitk_device_t device, uint64_t destination, const void *source, size_t bytes,
                                          jitk_error_t *error) {
   return onDevice(device, error, [&](Device &on) -> Status {
-    JITK_TRY(bytes == 0 ? okStatus() : require(source, "source"));
+    if (bytes == 0) {
+      return okStatus(); // no pointer is looked at, so null is fine
+    }
+    JITK_TRY(require(source, "source"));
     return on.copyToDevice(destination, source, bytes);
   });
 }
@@ -106,7 +109,10 @@ jitk_status_t jitk_device_copy_to_device(jitk_device_t device, uint64_t destinat
 jitk_status_t jitk_device_copy_to_host(jitk_device_t device, void *destination, uint64_t source, size_t bytes,
                                        jitk_error_t *error) {
   return onDevice(device, error, [&](Device &on) -> Status {
-    JITK_TRY(bytes == 0 ? okStatus() : require(destination, "destination"));
+    if (bytes == 0) {
+      return okStatus(); // no pointer is looked at, so null is fine
+    }
+    JITK_TRY(require(destination, "destination"));
     return on.copyToHost(destination, source, bytes);
   });
 }
