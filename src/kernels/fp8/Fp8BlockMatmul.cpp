@@ -13,6 +13,7 @@ namespace jitk::kernels {
 
 /// Scales are given per 128 of K, and of N; one block of K is one promotion.
 static constexpr int64_t kBlock = 128;
+static constexpr int64_t kMostRows = 64;
 
 namespace {
 struct Fp8Tile {
@@ -24,9 +25,12 @@ struct Fp8Tile {
 static Fp8Tile chooseTile(const Description &description, const Target &target) {
   const Dimension &m = description.dimension("m");
   int64_t rows = m.isStatic() ? m.value : m.bound ? m.bound : 64;
-  // Two accumulators of m x n live at once: 64 x 128 fp32 twice are 128 registers of 128 threads. A tile of 128 columns
-  // has one weight scale a block.
-  return {std::clamp<int64_t>(llvm::PowerOf2Ceil(std::max<int64_t>(rows, 1)), 16, 64), kBlock, 4};
+  rows = std::clamp<int64_t>(llvm::PowerOf2Ceil(std::max<int64_t>(rows, 1)), 16, kMostRows);
+  // Two accumulators of m x n live at once: 64 x 128 fp32 twice are 128 registers of 128 threads. wgmma reads the rest
+  // from shared memory; mma.sync holds operands in registers too, so that more warps share the largest tile. A tile of
+  // 128 columns has one weight scale a block.
+  bool hasWgmma = target.capability == 90;
+  return {rows, kBlock, rows == kMostRows && !hasWgmma ? 8u : 4u};
 }
 
 Result<BuiltKernel> buildFp8BlockMatmul(const Description &description, const Target &target, MLIRContext &context) {

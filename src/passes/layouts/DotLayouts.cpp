@@ -67,6 +67,12 @@ private:
 
 static bool isFp8(Type type) { return isa<Float8E4M3FNType, Float8E5M2Type>(type); }
 
+/// What a conversion to a wider type made `operand` of; else `operand`.
+static Value beforeWidening(Value operand) {
+  auto widening = operand.getDefiningOp<tt::FpToFpOp>();
+  return widening ? widening.getSrc() : operand;
+}
+
 static Value transposeBuffer(OpBuilder &builder, Location loc, Value buffer) {
   return ttg::MemDescTransOp::create(builder, loc, buffer, ArrayRef<int32_t>{1, 0});
 }
@@ -198,7 +204,7 @@ static bool feedsLeftOperand(Value value, SmallVectorImpl<Value> &visited) {
 
 bool DotRewriter::isChained() {
   SmallVector<Value> visited;
-  return feedsLeftOperand(dot_.getResult(), visited) || !bufferBehind(dot_.getA(), dot_);
+  return feedsLeftOperand(dot_.getResult(), visited) || !bufferBehind(beforeWidening(dot_.getA()), dot_);
 }
 
 SmallVector<unsigned> DotRewriter::warpsForMma() {
@@ -272,6 +278,14 @@ void chooseDotLayouts(tt::FuncOp function, unsigned capability) {
   }
 }
 
+/// The type whose elements lie together in a fragment's words: that which operands are widened from. Both operands of a
+/// product must agree in how they permute K.
+static Type fragmentElement(tt::DotOp dot) {
+  Type lhs = getElementTypeOrSelf(beforeWidening(dot.getA()).getType());
+  Type rhs = getElementTypeOrSelf(beforeWidening(dot.getB()).getType());
+  return lhs.getIntOrFloatBitWidth() >= rhs.getIntOrFloatBitWidth() ? lhs : rhs;
+}
+
 Attribute dotOperandLayout(OpOperand &operand) {
   constexpr unsigned kAccumulator = 2;
   Operation *dot = operand.getOwner();
@@ -288,7 +302,9 @@ Attribute dotOperandLayout(OpOperand &operand) {
   if (isa_and_nonnull<ttg::DotOperandEncodingAttr>(type.getEncoding())) {
     return type.getEncoding();
   }
-  return ttg::DotOperandEncodingAttr::get(dot->getContext(), index, result.getEncoding(), type.getElementType());
+  auto product = dyn_cast<tt::DotOp>(dot);
+  return ttg::DotOperandEncodingAttr::get(dot->getContext(), index, result.getEncoding(),
+                                          product ? fragmentElement(product) : type.getElementType());
 }
 
 } // namespace jitk::passes

@@ -29,10 +29,12 @@ tt.func @transposed(%a: !ttg.memdesc<64x64xf16, #rows, #smem, mutable>, %b: !ttg
 #rows = #ttg.swizzled_shared<{vec = 16, perPhase = 2, maxPhase = 4, order = [1, 0]}>
 #smem = #ttg.shared_memory
 module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "cuda:80", "ttg.threads-per-warp" = 32 : i32} {
-// Without fp8 products operands are widened, as fragments.
+// Without fp8 products operands are widened, as fragments of whole words of fp8. Warps are arranged as for operands
+// that no conversion stands before.
+// CHECK: #[[$WIDE:.*]] = #ttg.nvidia_mma<{{.*}}warpsPerCTA = [2, 2]
 // CHECK-LABEL: tt.func @fp8_widened
-// CHECK: ttg.local_load %{{.*}} -> tensor<64x64xf8E4M3FN, #ttg.dot_op<{opIdx = 0,
-// CHECK: tt.fp_to_fp %{{.*}} : tensor<64x64xf8E4M3FN, #ttg.dot_op<{opIdx = 0, {{.*}} -> tensor<64x64xf16, #ttg.dot_op<{opIdx = 0,
+// CHECK: ttg.local_load %{{.*}} -> tensor<64x64xf8E4M3FN, #ttg.dot_op<{opIdx = 0, parent = #[[$WIDE]], kWidth = 4}>>
+// CHECK: tt.fp_to_fp %{{.*}} : tensor<64x64xf8E4M3FN, #ttg.dot_op<{opIdx = 0, {{.*}} -> tensor<64x64xf16, #ttg.dot_op<{opIdx = 0, parent = #[[$WIDE]], kWidth = 4}>>
 // CHECK: tt.dot %{{.*}} : tensor<64x64xf16, {{.*}} * tensor<64x64xf16,
 tt.func @fp8_widened(%a: !ttg.memdesc<64x64xf8E4M3FN, #rows, #smem, mutable>, %c: tensor<64x64xf32>) -> tensor<64x64xf32> {
   %x = ttg.local_load %a : !ttg.memdesc<64x64xf8E4M3FN, #rows, #smem, mutable> -> tensor<64x64xf8E4M3FN>

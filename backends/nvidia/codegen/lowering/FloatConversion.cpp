@@ -49,21 +49,36 @@ static Format formatOf(Type type) {
   return isa<Float8E5M2Type>(type) ? Format{"e5m2", 2, 15, 57344, 0x7f} : Format{"e4m3", 3, 7, 448, 0x7f};
 }
 
-static Value decodeInSoftware(LoweringBuilder &b, Value value, const Format &format) {
-  Type word = b.getI16Type();
-  Value bits = b.resizeUnsigned(value, word);
+/// Two numbers of `quad`, four fp8 in a word, as a word of two f16: the lower two or the upper two.
+static Value decodePairInSoftware(LoweringBuilder &b, Value quad, bool isUpper, const Format &format) {
+  auto bytes = VectorType::get(4, b.getI8Type()), halves = VectorType::get(2, b.getF16Type());
+  // Each byte becomes the upper half of an f16; lane 4 is the first of the zeros.
+  int32_t first = isUpper ? 2 : 0;
+  Value spread = LLVM::ShuffleVectorOp::create(b, b.loc(), b.bitcast(quad, bytes), b.zero(bytes),
+                                               ArrayRef<int32_t>{4, first, 4, first + 1});
+  Value bits = b.bitcast(spread, b.getI32Type());
   if (format.mantissaBits == 2) {
-    // The upper half of an f16.
-    return b.bitcast(b.shiftLeft(bits, 8), b.getF16Type());
+    return bits;
   }
   // Exponent and mantissa in the places of f16's, then scaled by the difference of the biases, which is exact for
-  // subnormals too. The one NaN is all ones.
-  Value magnitude = b.bitAnd(bits, 0x7f);
-  Value scaled = LLVM::FMulOp::create(b, b.loc(), b.bitcast(b.shiftLeft(magnitude, 7), b.getF16Type()),
-                                      b.floating(b.getF16Type(), 256));
-  Value number = b.bitcast(scaled, word);
-  number = b.select(b.equal(magnitude, 0x7f), b.integer(word, 0x7fff), number);
-  return b.bitcast(b.bitOr(number, b.shiftLeft(b.bitAnd(bits, 0x80), 8)), b.getF16Type());
+  // subnormals too.
+  Value magnitude = b.bitAnd(b.shiftRight(bits, 1), 0x3f803f80);
+  Value scale = b.constant(halves, DenseElementsAttr::get(halves, b.getF16FloatAttr(256).getValue()));
+  Value scaled = LLVM::FMulOp::create(b, b.loc(), b.bitcast(magnitude, halves), scale);
+  // The one NaN is all ones: the only magnitude that the addition carries out of. One more bit of the exponent makes
+  // it f16's.
+  Value nan = b.shiftRight(b.bitAnd(b.add(magnitude, 0x00800080), 0x40004000), 1);
+  Value sign = b.bitAnd(bits, b.i32(int32_t(0x80008000)));
+  return b.bitOr(b.bitOr(b.bitcast(scaled, b.getI32Type()), nan), sign);
+}
+
+static SmallVector<Value> decodeInSoftware(LoweringBuilder &b, ArrayRef<Value> values, const Format &format) {
+  SmallVector<Value> words;
+  for (Value quad : packWords(b, values, 32)) {
+    words.push_back(decodePairInSoftware(b, quad, /*isUpper=*/false, format));
+    words.push_back(decodePairInSoftware(b, quad, /*isUpper=*/true, format));
+  }
+  return unpackWords(b, words, b.getF16Type(), values.size());
 }
 
 static Value encodeInSoftware(LoweringBuilder &b, Value value, const Format &format) {
@@ -98,13 +113,10 @@ static Value encodeInSoftware(LoweringBuilder &b, Value value, const Format &for
 
 SmallVector<Value> decodeFloat8(LoweringBuilder &b, ArrayRef<Value> values, Type type, unsigned capability) {
   Format format = formatOf(type);
-  SmallVector<Value> decoded;
   if (capability < kFloat8Capability) {
-    for (Value value : values) {
-      decoded.push_back(decodeInSoftware(b, value, format));
-    }
-    return decoded;
+    return decodeInSoftware(b, values, format);
   }
+  SmallVector<Value> decoded;
   std::string form = std::string("cvt.rn.f16x2.") + format.name + "x2";
   for (size_t first = 0; first < values.size(); first += 2) {
     ArrayRef<Value> pair = values.slice(first, std::min<size_t>(2, values.size() - first));

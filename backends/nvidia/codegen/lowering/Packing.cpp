@@ -11,6 +11,22 @@ unsigned storedBits(Type element) {
   return std::max(element.getIntOrFloatBitWidth(), 8u);
 }
 
+/// The vector that `lanes` are all the lanes of, in order; null if they are not.
+static Value vectorOf(ArrayRef<Value> lanes, VectorType type) {
+  auto first = lanes.front().getDefiningOp<LLVM::ExtractElementOp>();
+  if (!first || first.getVector().getType() != type || int64_t(lanes.size()) != type.getNumElements()) {
+    return {};
+  }
+  for (auto [position, lane] : llvm::enumerate(lanes)) {
+    auto extract = lane.getDefiningOp<LLVM::ExtractElementOp>();
+    if (!extract || extract.getVector() != first.getVector() ||
+        LoweringBuilder::constantOf(extract.getPosition()) != int64_t(position)) {
+      return {};
+    }
+  }
+  return first.getVector();
+}
+
 SmallVector<Value> packWords(LoweringBuilder &b, ArrayRef<Value> elements, unsigned wordBits) {
   SmallVector<Value> words;
   if (elements.empty()) {
@@ -34,7 +50,12 @@ SmallVector<Value> packWords(LoweringBuilder &b, ArrayRef<Value> elements, unsig
       continue;
     }
     Type stored = part.front().getType().isInteger(1) ? b.getI8Type() : part.front().getType();
-    Value vector = b.undef(VectorType::get(perWord, stored));
+    auto type = VectorType::get(perWord, stored);
+    if (Value vector = vectorOf(part, type)) {
+      words.push_back(b.bitcast(vector, word));
+      continue;
+    }
+    Value vector = b.undef(type);
     for (auto [position, element] : llvm::enumerate(part)) {
       Value lane = element.getType() == stored ? element : b.toBits(element);
       vector = LLVM::InsertElementOp::create(b, b.loc(), vector, lane, b.i32(position));

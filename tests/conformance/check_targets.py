@@ -1,0 +1,33 @@
+#!/usr/bin/env python3
+"""check_targets.py <jitk> <plan> <target> <store>: every kernel of the plan compiles for the target, and keeps its
+registers: what spills, and how much, is known here. Exit status 3 where there is no assembler."""
+import json
+import subprocess
+import sys
+
+# Words of the description, and the bytes that it may spill. Heads of 256 need more registers than a thread has.
+KNOWN_SPILLS = [({"flash_attention", "head_dim=256"}, 512)]
+
+
+def allowed(description):
+    words = set(description.split())
+    return max((most for known, most in KNOWN_SPILLS if known <= words), default=0)
+
+
+def main():
+    jitk, plan, target, store = sys.argv[1:]
+    done = subprocess.run([jitk, "prepare", plan, "--target", target, "--store", store, "--json"], capture_output=True,
+                          text=True)
+    if done.returncode:
+        print(done.stderr)
+        return done.returncode
+    kernels = json.loads(done.stdout)
+    spilling = [k for k in kernels if k["spill_bytes"] > allowed(k["description"])]
+    for kernel in spilling:
+        print(f"{kernel['description']}: spills {kernel['spill_bytes']} bytes, may spill "
+              f"{allowed(kernel['description'])}")
+    print(f"{len(kernels)} kernels for {target}, {len(spilling)} of them with spills that are not known")
+    return 1 if spilling or not kernels else 0
+
+
+sys.exit(main())
