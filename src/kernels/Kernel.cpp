@@ -5,6 +5,7 @@
 #include "src/ir/ttg/Ttg.h"
 #include "src/kernels/attention/FlashAttention.h"
 #include "src/kernels/fp8/Fp8BlockMatmul.h"
+#include "src/kernels/linear_attention/GatedDeltaRule.h"
 #include "src/kernels/matmul/Matmul.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -26,6 +27,7 @@ constexpr Family kFamilies[] = {
     {"matmul", buildMatmul},
     {"flash_attention", buildFlashAttention},
     {"fp8_block_matmul", buildFp8BlockMatmul},
+    {"gated_delta_rule", buildGatedDeltaRule},
 };
 
 } // namespace

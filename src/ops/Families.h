@@ -9,6 +9,7 @@
 namespace jitk {
 
 void addAttentionOps(std::vector<OpSchema> &ops);
+void addLinearAttentionOps(std::vector<OpSchema> &ops);
 void addMatmulOps(std::vector<OpSchema> &ops);
 
 } // namespace jitk

@@ -119,6 +119,7 @@ std::span<const OpSchema> allOps() {
   static const std::vector<OpSchema> ops = [] {
     std::vector<OpSchema> all;
     addAttentionOps(all);
+    addLinearAttentionOps(all);
     addMatmulOps(all);
     std::sort(all.begin(), all.end(), [](const OpSchema &a, const OpSchema &b) { return a.name < b.name; });
     return all;

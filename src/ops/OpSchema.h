@@ -33,11 +33,11 @@ struct AttributeSchema {
 struct TensorSchema {
   std::string_view name;
   std::string_view type; ///< "fp32", or "@dtype": the word of an attribute
-  /// One expression a dimension over the attributes: "m", "ceil(k/128)".
+  /// One expression a dimension over the attributes: "m", "1", "batch+1", "ceil(k/128)", or by a flag "varlen?1:batch".
   std::vector<std::string_view> shape;
   bool written = false;
   std::string_view meaning;
-  std::string_view presentIf = {}; ///< name of a flag; empty = always there
+  std::string_view presentIf = {}; ///< name of a flag, "!name" for its opposite; empty = always there
 };
 
 struct ScalarSchema {

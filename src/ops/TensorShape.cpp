@@ -45,19 +45,49 @@ Result<int64_t> sizeOf(const Description &description, std::string_view attribut
   return size;
 }
 
-/// Evaluates "m" or "ceil(k/128)", the forms that the schemas use.
+/// Takes what stands before `separator` off the front of `text`, and the separator too.
+static std::string_view takeUpTo(std::string_view &text, char separator) {
+  std::string_view part = text.substr(0, text.find(separator));
+  text.remove_prefix(part.size() + 1);
+  return part;
+}
+
+static int64_t number(std::string_view text) {
+  int64_t value = 0;
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
+}
+
+/// Evaluates the forms that the schemas use: "m", "1", "batch+1", "ceil(k/128)", "varlen?1:batch".
 static Result<int64_t> evaluate(std::string_view expression, const Description &description,
                                 const DynamicSizes &sizes) {
   constexpr std::string_view kCeil = "ceil(";
-  if (!expression.starts_with(kCeil)) {
-    return sizeOf(description, expression, sizes);
+  if (expression.find('?') != std::string_view::npos) {
+    bool holds = description.flag(takeUpTo(expression, '?'));
+    std::string_view first = takeUpTo(expression, ':');
+    return evaluate(holds ? first : expression, description, sizes);
   }
-  expression.remove_prefix(kCeil.size());
-  size_t slash = expression.find('/');
-  int64_t divisor = 1;
-  std::from_chars(expression.data() + slash + 1, expression.data() + expression.size(), divisor);
-  JITK_ASSIGN(int64_t size, sizeOf(description, expression.substr(0, slash), sizes));
-  return (size + divisor - 1) / divisor;
+  if (expression.starts_with(kCeil)) {
+    expression.remove_prefix(kCeil.size());
+    JITK_ASSIGN(int64_t size, sizeOf(description, takeUpTo(expression, '/'), sizes));
+    int64_t divisor = number(expression);
+    return (size + divisor - 1) / divisor;
+  }
+  if (expression.find('+') != std::string_view::npos) {
+    JITK_ASSIGN(int64_t size, sizeOf(description, takeUpTo(expression, '+'), sizes));
+    return size + number(expression);
+  }
+  bool isNumber = expression.front() >= '0' && expression.front() <= '9';
+  return isNumber ? number(expression) : sizeOf(description, expression, sizes);
+}
+
+/// Whether the flag that a tensor depends on is as it wants.
+static bool isPresent(const TensorSchema &tensor, const Description &description) {
+  std::string_view flag = tensor.presentIf;
+  if (flag.starts_with('!')) {
+    return !description.flag(flag.substr(1));
+  }
+  return flag.empty() || description.flag(flag);
 }
 
 /// Refuses sizes that no dynamic dimension takes.
@@ -78,7 +108,7 @@ Result<std::vector<TensorShape>> tensorShapes(const Description &description, co
   JITK_TRY(checkSizes(description, sizes));
   std::vector<TensorShape> shapes;
   for (const TensorSchema &tensor : schema->tensors) {
-    if (!tensor.presentIf.empty() && !description.flag(tensor.presentIf)) {
+    if (!isPresent(tensor, description)) {
       continue;
     }
     TensorShape shape;

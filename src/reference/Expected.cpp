@@ -48,6 +48,12 @@ ErrorFigures compare(const Expected &expected, const std::vector<float> &output,
     }
   }
   figures.rmsRatio = squaresOfValue > 0 ? std::sqrt(squaresOfError / squaresOfValue) : 0;
+  constexpr double kNegligible = 1e-6;
+  double largest = expected.largestRmsRatio;
+  if (largest > 0 && figures.maxAbsolute > kNegligible && figures.rmsRatio >= largest && figures.failed++ == 0) {
+    figures.firstFailure = expected.tensor + ": RMS of the errors over RMS of the values: got " +
+                           std::to_string(figures.rmsRatio) + ", want less than " + std::to_string(largest);
+  }
   return figures;
 }
 

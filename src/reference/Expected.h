@@ -15,6 +15,9 @@ struct Expected {
   std::vector<int64_t> rows;        ///< the rows computed, ascending
   std::vector<double> values;       ///< rows.size() * rowSize, float64
   std::vector<double> bounds;       ///< the same: largest error allowed; -1 = the element must keep its bytes
+  /// Where errors are a random walk: RMS of the errors over RMS of the values may not be larger, unless no error is
+  /// above 1e-6. 0 = the bounds say all.
+  double largestRmsRatio = 0;
 };
 
 /// Differences of an output from what is expected.

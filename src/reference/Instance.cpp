@@ -1,13 +1,10 @@
 #include "src/reference/Instance.h"
 
+#include "src/reference/Data.h"
 #include "src/reference/Numeric.h"
 #include "src/reference/References.h"
 
-#include <cmath>
 #include <cstring>
-#include <limits>
-#include <numbers>
-#include <random>
 
 namespace jitk::reference {
 
@@ -37,26 +34,6 @@ int64_t Sizes::operator[](std::string_view attribute) const {
   return size.ok() ? *size : 0; // sizes were checked when the tensors were made
 }
 
-namespace {
-
-/// Numbers that depend on the seed alone, on every platform.
-class Random {
-public:
-  explicit Random(uint64_t seed) : engine_(seed) {}
-  /// In [0, 1).
-  double uniform() { return double(engine_() >> 11) * 0x1p-53; }
-  double normal() {
-    double radius = std::sqrt(-2 * std::log(1 - uniform()));
-    return radius * std::cos(2 * std::numbers::pi * uniform());
-  }
-  int64_t below(int64_t end) { return int64_t(engine_() % uint64_t(end)); }
-
-private:
-  std::mt19937_64 engine_;
-};
-
-} // namespace
-
 /// Values of an input: normal, scales positive and small.
 static std::vector<uint8_t> randomValues(const TensorShape &shape, Random &random) {
   std::vector<float> values(size_t(shape.numElements()));
@@ -77,9 +54,6 @@ static std::vector<uint8_t> randomLengths(const TensorShape &shape, int64_t long
   }
   return bytes;
 }
-
-/// NaN in every dtype that outputs and guards have.
-static constexpr uint8_t kPoison = 0xFF;
 
 /// Poisons the rows of [batch, sequence, ...] past each sequence's length.
 static void poisonPastLengths(HostTensor &tensor, const std::vector<int32_t> &lengths) {
@@ -116,6 +90,9 @@ Result<std::vector<HostTensor>> makeTensors(const Description &description, cons
       }
     }
   }
+  if (description.op() == "gated_delta_rule") {
+    fillGatedDeltaRule(description, Sizes(description, sizes), random, tensors);
+  }
   return tensors;
 }
 
@@ -131,6 +108,9 @@ Result<std::vector<Expected>> computeExpected(const Description &description, co
   }
   if (description.op() == "flash_attention") {
     return expectFlashAttention(description, sizes, operands, seed);
+  }
+  if (description.op() == "gated_delta_rule") {
+    return expectGatedDeltaRule(description, sizes, operands, seed);
   }
   return unsupported("there is no reference for the op: got " + description.op());
 }

@@ -42,6 +42,26 @@ const std::vector<checked::Problem> &edgeCases() {
       {"fp8_block_matmul m=83 n=132 k=84 out_dtype=fp16", {}},
       {"fp8_block_matmul m=* n=128 k=256", {{"m", 0}}},
       {"fp8_block_matmul m=* n=128 k=256", {{"m", 70}}},
+
+      // gated_delta_rule, token by token: layouts, norms, dims that are no powers of two, packed sequences, pools.
+      {"gated_delta_rule mode=recurrent tokens=1 qk_heads=1 key_dim=16 value_dim=32", {}},
+      {"gated_delta_rule mode=recurrent batch=2 tokens=7 qk_heads=1 v_heads=2 key_dim=60 value_dim=72 qk_l2norm=true "
+       "initial_state=true dtype=fp16",
+       {}},
+      {"gated_delta_rule mode=recurrent tokens=6 qk_heads=1 key_dim=256 value_dim=96 state_layout=value-major "
+       "initial_state=true dtype=fp32",
+       {}},
+      {"gated_delta_rule mode=recurrent batch=4 tokens=30 qk_heads=1 v_heads=2 key_dim=64 varlen=true "
+       "state_layout=value-major dtype=fp16 beta_dtype=fp32",
+       {}},
+      {"gated_delta_rule mode=recurrent batch=* tokens=1 qk_heads=1 v_heads=2 key_dim=128 qk_l2norm=true "
+       "state_pool=true slots=* state_layout=value-major",
+       {{"batch", 3}, {"slots", 6}}},
+      {"gated_delta_rule mode=recurrent batch=3 tokens=9 qk_heads=1 key_dim=72 value_dim=40 varlen=true "
+       "state_pool=true slots=2",
+       {}},
+      {"gated_delta_rule mode=recurrent batch=* tokens=* qk_heads=1 key_dim=64 initial_state=true",
+       {{"batch", 2}, {"tokens", 0}}},
   };
   return cases;
 }

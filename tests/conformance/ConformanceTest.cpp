@@ -85,6 +85,7 @@ const std::vector<checked::Problem> &problems() {
 TEST_SUITE("conformance") {
   TEST_CASE("matmul") { checkAll(problems(), "matmul"); }
   TEST_CASE("flash_attention") { checkAll(problems(), "flash_attention"); }
+  TEST_CASE("gated_delta_rule") { checkAll(problems(), "gated_delta_rule"); }
   TEST_CASE("fp8_block_matmul") { checkAll(problems(), "fp8_block_matmul"); }
 }
 

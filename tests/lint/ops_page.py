@@ -39,6 +39,13 @@ def table(head, rows):
     return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows]) + "\n"
 
 
+def condition(tensor):
+    flag = tensor.get("present_if", "")
+    if flag.startswith("!"):
+        return f"not with `{flag[1:]}`"
+    return f"only with `{flag}`" if flag else ""
+
+
 def section(op):
     attributes = [
         (f"`{a['name']}`", a["kind"], resolved(a["default"]) if "default" in a else "required", allowed(a), a["meaning"])
@@ -50,7 +57,7 @@ def section(op):
             resolved(t["type"]),
             "[" + ", ".join(t["shape"]) + "]",
             "written" if t["written"] else "read",
-            "; ".join(filter(None, [t["meaning"], f"only with `{t['present_if']}`" if "present_if" in t else ""])),
+            "; ".join(filter(None, [t["meaning"], condition(t)])),
         )
         for t in op["tensors"]
     ]

@@ -123,6 +123,9 @@ Value KernelBuilder::lessThan(Value lhs, Value rhs) {
 Value KernelBuilder::lessEqual(Value lhs, Value rhs) {
   return createOrFold<arith::CmpIOp>(arith::CmpIPredicate::sle, lhs, rhs);
 }
+Value KernelBuilder::equal(Value lhs, Value rhs) {
+  return createOrFold<arith::CmpIOp>(arith::CmpIPredicate::eq, lhs, rhs);
+}
 Value KernelBuilder::select(Value condition, Value ifTrue, Value ifFalse) {
   return createOrFold<arith::SelectOp>(condition, ifTrue, ifFalse);
 }
@@ -134,6 +137,7 @@ Value KernelBuilder::divf(Value lhs, Value rhs) { return createOrFold<arith::Div
 Value KernelBuilder::maxf(Value lhs, Value rhs) { return createOrFold<arith::MaxNumFOp>(lhs, rhs); }
 Value KernelBuilder::exp2(Value value) { return createOrFold<math::Exp2Op>(value); }
 Value KernelBuilder::log2(Value value) { return createOrFold<math::Log2Op>(value); }
+Value KernelBuilder::rsqrt(Value value) { return createOrFold<math::RsqrtOp>(value); }
 Value KernelBuilder::equalf(Value lhs, Value rhs) {
   return createOrFold<arith::CmpFOp>(arith::CmpFPredicate::OEQ, lhs, rhs);
 }
@@ -214,23 +218,36 @@ Value KernelBuilder::dot(Value lhs, Value rhs, Value accumulator) {
                            tt::InputPrecisionAttr::get(getContext(), tt::InputPrecision::IEEE), getI32IntegerAttr(0));
 }
 
-Value KernelBuilder::reduceRows(Value matrix, llvm::function_ref<Value(Value, Value)> combine) {
-  auto type = cast<RankedTensorType>(matrix.getType());
-  Type element = type.getElementType();
-  auto reduce = tt::ReduceOp::create(*this, TypeRange{tensorType({type.getShape()[0]}, element)}, ValueRange{matrix},
-                                     getI32IntegerAttr(1));
+Value KernelBuilder::reduce(Value tensor, unsigned axis, llvm::function_ref<Value(Value, Value)> combine) {
+  Type element = getElementTypeOrSelf(tensor.getType());
+  auto reduction = tt::ReduceOp::create(*this, ValueRange{tensor}, int(axis));
   OpBuilder::InsertionGuard guard(*this);
-  Block *block = createBlock(&reduce->getRegion(0), {}, {element, element}, {getLoc(), getLoc()});
+  Block *block = createBlock(&reduction->getRegion(0), {}, {element, element}, {getLoc(), getLoc()});
   tt::ReduceReturnOp::create(*this, ValueRange{combine(block->getArgument(0), block->getArgument(1))});
-  return reduce->getResult(0);
+  return reduction->getResult(0);
 }
 
 Value KernelBuilder::reduceRowsMax(Value matrix) {
-  return reduceRows(matrix, [this](Value lhs, Value rhs) { return maxf(lhs, rhs); });
+  return reduce(matrix, 1, [this](Value lhs, Value rhs) { return maxf(lhs, rhs); });
 }
 
-Value KernelBuilder::reduceRowsSum(Value matrix) {
-  return reduceRows(matrix, [this](Value lhs, Value rhs) { return addf(lhs, rhs); });
+Value KernelBuilder::reduceRowsSum(Value matrix) { return reduceSum(matrix, 1); }
+
+Value KernelBuilder::reduceSum(Value tensor, unsigned axis) {
+  return reduce(tensor, axis, [this](Value lhs, Value rhs) { return addf(lhs, rhs); });
+}
+
+Value KernelBuilder::cumulativeSum(Value vector) {
+  Type element = getElementTypeOrSelf(vector.getType());
+  auto scan = tt::ScanOp::create(*this, ValueRange{vector}, 0, /*reverse=*/false);
+  OpBuilder::InsertionGuard guard(*this);
+  Block *block = createBlock(&scan->getRegion(0), {}, {element, element}, {getLoc(), getLoc()});
+  tt::ScanReturnOp::create(*this, ValueRange{addf(block->getArgument(0), block->getArgument(1))});
+  return scan->getResult(0);
+}
+
+Value KernelBuilder::reshape(Value tensor, llvm::ArrayRef<int64_t> shape) {
+  return tt::ReshapeOp::create(*this, tensor, shape);
 }
 
 Value KernelBuilder::advance(Value pointer, Value offset) {

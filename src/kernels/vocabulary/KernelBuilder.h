@@ -52,6 +52,7 @@ public:
   mlir::Value maximum(mlir::Value lhs, mlir::Value rhs); ///< signed
   mlir::Value lessThan(mlir::Value lhs, mlir::Value rhs);
   mlir::Value lessEqual(mlir::Value lhs, mlir::Value rhs);
+  mlir::Value equal(mlir::Value lhs, mlir::Value rhs);
   mlir::Value both(mlir::Value lhs, mlir::Value rhs);
   mlir::Value select(mlir::Value condition, mlir::Value ifTrue, mlir::Value ifFalse);
 
@@ -63,6 +64,7 @@ public:
   mlir::Value maxf(mlir::Value lhs, mlir::Value rhs); ///< the other operand if one is NaN
   mlir::Value exp2(mlir::Value value);
   mlir::Value log2(mlir::Value value);
+  mlir::Value rsqrt(mlir::Value value);
   mlir::Value equalf(mlir::Value lhs, mlir::Value rhs); ///< ordered
   /// Rounds or widens to `elementType`.
   mlir::Value convert(mlir::Value value, mlir::Type elementType);
@@ -78,6 +80,11 @@ public:
   mlir::Value dot(mlir::Value lhs, mlir::Value rhs, mlir::Value accumulator);
   mlir::Value reduceRowsMax(mlir::Value matrix); ///< [r, c] to [r], over c
   mlir::Value reduceRowsSum(mlir::Value matrix);
+  /// Sums over an axis; of a vector, a scalar.
+  mlir::Value reduceSum(mlir::Value tensor, unsigned axis);
+  /// Inclusive sums of a vector from its first element on.
+  mlir::Value cumulativeSum(mlir::Value vector);
+  mlir::Value reshape(mlir::Value tensor, llvm::ArrayRef<int64_t> shape);
 
   // Global memory.
   /// `pointer + offset` elements; offset i32 or i64.
@@ -106,7 +113,8 @@ public:
                                       LoopBody body);
 
 private:
-  mlir::Value reduceRows(mlir::Value matrix, llvm::function_ref<mlir::Value(mlir::Value, mlir::Value)> combine);
+  mlir::Value reduce(mlir::Value tensor, unsigned axis,
+                     llvm::function_ref<mlir::Value(mlir::Value, mlir::Value)> combine);
   /// The tensor type of `like` with another element type, or the scalar type itself.
   mlir::Type withElement(mlir::Type like, mlir::Type elementType);
 

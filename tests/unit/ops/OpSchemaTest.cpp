@@ -1,8 +1,10 @@
 #include "src/ops/OpSchema.h"
 
 #include "src/ops/Spelling.h"
+#include "src/ops/TensorShape.h"
 
 #include <doctest/doctest.h>
+#include <map>
 #include <set>
 
 using namespace jitk;
@@ -29,7 +31,8 @@ TEST_CASE("a default may be the value of another attribute") {
 }
 
 TEST_CASE("what the schema refuses is named with what was found and what is allowed") {
-  CHECK(failure("nonsense m=1") == "op must be one of flash_attention, fp8_block_matmul, matmul: got 'nonsense'");
+  CHECK(failure("nonsense m=1") ==
+        "op must be one of flash_attention, fp8_block_matmul, gated_delta_rule, matmul: got 'nonsense'");
   CHECK(failure("matmul m=1 n=1 k=1 colour=red") ==
         "attribute of matmul must be one of m, n, k, dtype, out_dtype, b_layout: got 'colour'");
   CHECK(failure("matmul m=1 n=1 k=1 m=2") == "attribute must be given once: got 'm' twice");
@@ -48,14 +51,57 @@ TEST_CASE("what the schema refuses is named with what was found and what is allo
         "attribute heads must be a multiple of kv_heads 3: got '8'");
   CHECK(failure("flash_attention heads=8 seq_q=1 head_dim=64 causal=yes") ==
         "attribute causal must be true or false: got 'yes'");
-  CHECK(failure("matmull m=1") ==
-        "op must be one of flash_attention, fp8_block_matmul, matmul (did you mean matmul?): got 'matmull'");
+  CHECK(failure("matmull m=1") == "op must be one of flash_attention, fp8_block_matmul, gated_delta_rule, matmul (did "
+                                  "you mean matmul?): got 'matmull'");
   CHECK(failure("matmul m=1 n=1 k=1 dtpye=bf16") ==
         "attribute of matmul must be one of m, n, k, dtype, out_dtype, b_layout (did you mean dtype?): got 'dtpye'");
   CHECK(failure("matmul m=1 n=1 k=1 dtype=b16") ==
         "attribute dtype must be one of bf16, fp16 (did you mean bf16?): got 'b16'");
   CHECK(failure("") == "description must begin with the name of an op: got ''");
   CHECK(failure("matmul m") == "attribute must be written name=value: got 'm'");
+}
+
+TEST_CASE("gated_delta_rule refuses what no kernel of it takes") {
+  const std::string op = "gated_delta_rule tokens=8 qk_heads=2 ";
+  CHECK(failure(op + "key_dim=64 v_heads=3") == "attribute v_heads must be a multiple of qk_heads 2: got '3'");
+  CHECK(failure(op + "key_dim=257") == "attribute key_dim must be an integer between 1 and 256: got '257'");
+  CHECK(failure(op + "key_dim=64 value_dim=0") == "attribute value_dim must be an integer between 1 and 256: got '0'");
+  CHECK(failure(op + "key_dim=64 chunk=48") == "attribute chunk must be 16, 32 or 64: got '48'");
+  CHECK(failure(op + "key_dim=64 chunk=128") == "attribute chunk must be an integer between 16 and 64: got '128'");
+  CHECK(failure(op + "key_dim=64 dtype=fp32") ==
+        "attribute dtype must be bf16 or fp16 where mode is chunk, whose products run on tensor cores: got 'fp32'");
+  CHECK(failure(op + "key_dim=64 mode=parallel") == "attribute mode must be one of chunk, recurrent: got 'parallel'");
+  CHECK(failure(op + "key_dim=64 state_layout=vk") ==
+        "attribute state_layout must be one of key-major, value-major: got 'vk'");
+  CHECK(
+      failure(op + "key_dim=64 state_pool=true initial_state=true") ==
+      "attribute initial_state must be false where state_pool is true: the pool holds the initial states: got 'true'");
+  CHECK(failure(op) == "attribute key_dim of gated_delta_rule must be given: length of a query and a key");
+}
+
+TEST_CASE("shapes follow flags and sums, and tensors that are not there are left out") {
+  auto shapesOf = [](std::string_view line) {
+    Result<Description> description = parseDescription(line);
+    REQUIRE(description.ok());
+    Result<std::vector<TensorShape>> shapes = tensorShapes(*description, {});
+    REQUIRE(shapes.ok());
+    std::map<std::string, std::vector<int64_t>> byName;
+    for (const TensorShape &shape : *shapes) {
+      byName[shape.name] = shape.sizes;
+    }
+    return byName;
+  };
+  using Sizes = std::vector<int64_t>;
+  auto padded = shapesOf("gated_delta_rule batch=3 tokens=8 qk_heads=2 v_heads=4 key_dim=60 value_dim=32");
+  CHECK(padded.at("q") == Sizes{3, 8, 2, 60});
+  CHECK(padded.at("g") == Sizes{3, 8, 4});
+  CHECK(padded.at("final_state") == Sizes{3, 4, 60, 32});
+  CHECK(padded.count("initial_state") + padded.count("cu_seqlens") + padded.count("states") == 0);
+  auto packed = shapesOf("gated_delta_rule batch=3 tokens=8 qk_heads=2 key_dim=60 varlen=true state_pool=true slots=9");
+  CHECK(packed.at("q") == Sizes{1, 8, 2, 60});
+  CHECK(packed.at("cu_seqlens") == Sizes{4});
+  CHECK(packed.at("states") == Sizes{9, 2, 60, 60});
+  CHECK(packed.count("final_state") == 0);
 }
 
 TEST_CASE("ops are in the order of their names, and each table is sound") {
@@ -77,7 +123,9 @@ TEST_CASE("ops are in the order of their names, and each table is sound") {
     for (const TensorSchema &tensor : op.tensors) {
       bool known = !tensor.type.starts_with('@') || names.count(tensor.type.substr(1)) == 1;
       CHECK(known);
-      bool flag = tensor.presentIf.empty() || names.count(tensor.presentIf) == 1;
+      std::string_view name = tensor.presentIf;
+      name.remove_prefix(name.starts_with('!') ? 1 : 0);
+      bool flag = name.empty() || names.count(name) == 1;
       CHECK(flag);
     }
   }

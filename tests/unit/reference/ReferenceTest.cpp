@@ -1,6 +1,7 @@
 #include "src/reference/Instance.h"
 #include "src/reference/Numeric.h"
 
+#include <algorithm>
 #include <cmath>
 #include <doctest/doctest.h>
 #include <limits>
@@ -25,7 +26,7 @@ std::vector<HostTensor> tensorsOf(const Description &description,
   return *std::move(tensors);
 }
 
-std::vector<Expected> expectationOf(const char *text, const std::map<std::string, std::vector<float>> &values) {
+std::vector<Expected> expectationOf(const std::string &text, const std::map<std::string, std::vector<float>> &values) {
   Result<Description> description = parseDescription(text);
   REQUIRE(description.ok());
   Result<std::vector<Expected>> expected = computeExpected(*description, {}, tensorsOf(*description, values), 1);
@@ -86,6 +87,62 @@ TEST_SUITE("reference/Reference") {
     REQUIRE(expected.ok());
     CHECK((*expected)[0].bounds[0] >= 0);     // the first sequence has its full length
     CHECK((*expected)[0].bounds[3 * 16] < 0); // the second has length 0
+  }
+
+  TEST_CASE("the gated delta rule decays, corrects and reads its state token by token") {
+    // One head, key_dim 4 (scale 1/2), value_dim 1. Token 0 writes beta v = 0.5 * 4 under the first key; token 1 halves
+    // the state, finds 1 there, and writes u = 1 * (3 - 1).
+    auto expected =
+        expectationOf("gated_delta_rule mode=recurrent tokens=2 qk_heads=1 key_dim=4 value_dim=1 dtype=fp32",
+                      {{"q", {1, 0, 0, 0, 2, 1, 0, 0}},
+                       {"k", {1, 0, 0, 0, 1, 0, 0, 0}},
+                       {"v", {4, 3}},
+                       {"g", {0, float(std::log(0.5))}},
+                       {"beta", {0.5, 1}}});
+    CHECK(expected[0].values[0] == doctest::Approx(0.5 * 2));
+    CHECK(expected[0].values[1] == doctest::Approx(0.5 * 2 * 3));
+    CHECK(expected[1].values[0] == doctest::Approx(3));
+    CHECK(expected[1].values[1] == 0);
+  }
+
+  TEST_CASE("the gated delta rule starts from its states, in either layout, and normalizes its keys") {
+    const std::string problem = "gated_delta_rule mode=recurrent tokens=1 qk_heads=1 key_dim=2 value_dim=2 dtype=fp32 "
+                                "qk_l2norm=true initial_state=true";
+    std::map<std::string, std::vector<float>> values = {{"q", {0, 5}}, {"k", {3, 0}}, {"v", {1, 1}},
+                                                        {"g", {0}},    {"beta", {1}}, {"initial_state", {1, 2, 3, 4}}};
+    auto keyMajor = expectationOf(problem, values);
+    const std::vector<double> state = {1, 1, 3, 4};
+    for (size_t i = 0; i < state.size(); ++i) {
+      CHECK(keyMajor[1].values[i] == doctest::Approx(state[i]).epsilon(1e-6));
+    }
+    CHECK(keyMajor[0].values[0] == doctest::Approx(3 / std::sqrt(2.0)).epsilon(1e-6));
+    auto valueMajor = expectationOf(problem + " state_layout=value-major", values);
+    CHECK(valueMajor[0].values[0] == doctest::Approx(2 / std::sqrt(2.0)).epsilon(1e-6));
+    CHECK(valueMajor[1].values[1] == 2);
+  }
+
+  TEST_CASE("slots that no sequence names and tokens after the last must keep their bytes") {
+    Result<Description> description = parseDescription(
+        "gated_delta_rule mode=recurrent batch=3 tokens=16 qk_heads=1 key_dim=4 varlen=true state_pool=true slots=4");
+    REQUIRE(description.ok());
+    auto tensors = makeTensors(*description, {}, 7);
+    REQUIRE(tensors.ok());
+    auto expected = computeExpected(*description, {}, *tensors, 7);
+    REQUIRE(expected.ok());
+    const Expected &outputs = (*expected)[0], &states = (*expected)[1];
+    CHECK(outputs.bounds.back() == -1);
+    CHECK(outputs.rows.size() == 16);
+    // Sequences 0 and 2 have a slot each; 1 has none.
+    CHECK(states.rows.size() == 4 * 4);
+    CHECK(std::count(states.bounds.begin(), states.bounds.end(), -1) == 2 * 4 * 4);
+  }
+
+  TEST_CASE("errors that are a random walk are held to their root mean square") {
+    Expected expected{"c", 1, 4, {0}, {1, 1, 1, 1}, {0.5, 0.5, 0.5, 0.5}, 0.01};
+    CHECK(compare(expected, {1.015f, 1, 1, 1}, {0, 0, 0, 0}).failed == 0);
+    ErrorFigures figures = compare(expected, {1.03f, 1, 1, 1}, {0, 0, 0, 0});
+    CHECK(figures.failed == 1);
+    CHECK(figures.firstFailure == "c: RMS of the errors over RMS of the values: got 0.015000, want less than 0.010000");
   }
 
   TEST_CASE("a comparison refuses NaN, wrong infinities and touched elements") {

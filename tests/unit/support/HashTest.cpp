@@ -1,7 +1,6 @@
 #include "src/support/Hash.h"
 
 #include <doctest/doctest.h>
-
 #include <vector>
 
 using namespace jitk;

@@ -1,0 +1,94 @@
+#include "src/ops/Families.h"
+
+namespace jitk {
+
+using Kind = AttributeSchema::Kind;
+
+static Status mustBe(const std::string &attribute, const std::string &wanted, const std::string &found) {
+  return invalidArgument("attribute " + attribute + " must be " + wanted + ": got '" + found + "'");
+}
+
+static Status checkGatedDeltaRule(const Description &description) {
+  const Dimension &keyHeads = description.dimension("qk_heads");
+  const Dimension &valueHeads = description.dimension("v_heads");
+  if (keyHeads.isStatic() && valueHeads.isStatic() && valueHeads.value % keyHeads.value != 0) {
+    return mustBe("v_heads", "a multiple of qk_heads " + keyHeads.toString(), valueHeads.toString());
+  }
+  if (description.word("mode") == "chunk" && description.word("dtype") == "fp32") {
+    return mustBe("dtype", "bf16 or fp16 where mode is chunk, whose products run on tensor cores", "fp32");
+  }
+  if (int64_t chunk = description.integer("chunk"); chunk != 16 && chunk != 32 && chunk != 64) {
+    return mustBe("chunk", "16, 32 or 64", std::to_string(chunk));
+  }
+  if (description.flag("state_pool") && description.flag("initial_state")) {
+    return mustBe("initial_state", "false where state_pool is true: the pool holds the initial states", "true");
+  }
+  return okStatus();
+}
+
+void addLinearAttentionOps(std::vector<OpSchema> &ops) {
+  ops.push_back({
+      .name = "gated_delta_rule",
+      .summary = "For each token S = exp(g) S, u = beta (v - S^T k), S = S + k u^T, o = S^T q / sqrt(key_dim)",
+      .attributes =
+          {
+              {"batch", Kind::Dimension, "1", "sequences"},
+              {"tokens", Kind::Dimension, "", "tokens of a sequence; of all sequences together where varlen"},
+              {"qk_heads", Kind::Dimension, "", "heads of Q and K"},
+              {"v_heads", Kind::Dimension, "@qk_heads", "heads of V and O; a multiple of qk_heads"},
+              {"key_dim", Kind::Integer, "", "length of a query and a key", {}, 1, 256},
+              {"value_dim", Kind::Integer, "@key_dim", "length of a value", {}, 1, 256},
+              {"dtype", Kind::Word, "bf16", "type of Q, K, V and O; fp32 in mode recurrent", {"bf16", "fp16", "fp32"}},
+              {"beta_dtype", Kind::Word, "@dtype", "type of beta", {"bf16", "fp16", "fp32"}},
+              {"mode",
+               Kind::Word,
+               "chunk",
+               "chunks of tokens at a time (prefill), or token by token (decode)",
+               {"chunk", "recurrent"}},
+              {"chunk", Kind::Integer, "64", "tokens of a chunk in mode chunk: 16, 32 or 64", {}, 16, 64},
+              {"qk_l2norm", Kind::Flag, "false", "q and k are divided by sqrt(sum of squares + 1e-6) first"},
+              {"initial_state", Kind::Flag, "false", "the states at the start are given; zero else"},
+              {"state_layout",
+               Kind::Word,
+               "key-major",
+               "a state is [key_dim,value_dim] or [value_dim,key_dim]",
+               {"key-major", "value-major"}},
+              {"varlen", Kind::Flag, "false", "sequences of any length, packed one after the other"},
+              {"state_pool", Kind::Flag, "false", "states are read and written in the slots of a pool"},
+              {"slots", Kind::Dimension, "@batch", "states that the pool holds"},
+          },
+      .tensors =
+          {
+              {"q", "@dtype", {"varlen?1:batch", "tokens", "qk_heads", "key_dim"}, false, ""},
+              {"k", "@dtype", {"varlen?1:batch", "tokens", "qk_heads", "key_dim"}, false, ""},
+              {"v", "@dtype", {"varlen?1:batch", "tokens", "v_heads", "value_dim"}, false, ""},
+              {"g", "fp32", {"varlen?1:batch", "tokens", "v_heads"}, false, "logarithms of the gates, at most 0"},
+              {"beta", "@beta_dtype", {"varlen?1:batch", "tokens", "v_heads"}, false, ""},
+              {"cu_seqlens", "int32", {"batch+1"}, false, "sequence i is [cu_seqlens[i], cu_seqlens[i+1])", "varlen"},
+              {"initial_state",
+               "fp32",
+               {"batch", "v_heads", "key_dim", "value_dim"},
+               false,
+               "[.., value_dim, key_dim] if state_layout is value-major",
+               "initial_state"},
+              {"state_indices",
+               "int32",
+               {"batch"},
+               false,
+               "slot of each sequence; none where out of range",
+               "state_pool"},
+              {"states", "fp32", {"slots", "v_heads", "key_dim", "value_dim"}, true, "as initial_state", "state_pool"},
+              {"o", "@dtype", {"varlen?1:batch", "tokens", "v_heads", "value_dim"}, true, ""},
+              {"final_state",
+               "fp32",
+               {"batch", "v_heads", "key_dim", "value_dim"},
+               true,
+               "as initial_state",
+               "!state_pool"},
+          },
+      .scalars = {},
+      .check = checkGatedDeltaRule,
+  });
+}
+
+} // namespace jitk
