@@ -1,11 +1,13 @@
 // The compiler library: description in, machine code and launch recipe out.
 
+#include "src/compiler/CompilerLibrary.h"
+
 #include "backends/nvidia/codegen/Assembler.h"
 #include "backends/nvidia/codegen/EmitPtx.h"
-#include "src/compiler/CompilerLibrary.h"
 #include "src/compiler/DiagnosticCollector.h"
 #include "src/compiler/Pipelines.h"
 #include "src/emulator/EmulatorBackend.h"
+#include "src/ir/Verification.h"
 #include "src/kernels/Kernel.h"
 #include "src/runtime/BuildId.h"
 #include "src/runtime/Compiler.h"
@@ -76,11 +78,7 @@ std::string Compilation::print() {
 
 Status Compilation::run(llvm::function_ref<void(OpPassManager &)> build, std::string_view what) {
   PassManager passes(&context_);
-#ifdef JITK_ASSERTIONS
-  passes.enableVerifier(true);
-#else
-  passes.enableVerifier(false);
-#endif
+  passes.enableVerifier(ir::kVerifyEach);
   build(passes);
   if (failed(passes.run(*module_))) {
     return diagnostics_.takeStatus(StatusCode::Unsupported, "lower", what);

@@ -2,22 +2,16 @@
 
 #include "src/emulator/HostEntry.h"
 #include "src/emulator/LowerPtxForEmulator.h"
+#include "src/ir/Verification.h"
+#include "src/ir/llvm/LlvmModule.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
-#include "mlir/Target/LLVMIR/Export.h"
 
 #include "llvm/IR/DebugInfo.h"
-#include "llvm/IR/DiagnosticInfo.h"
-#include "llvm/IR/DiagnosticPrinter.h"
-#include "llvm/IR/LegacyPassManager.h"
-#include "llvm/IR/Module.h"
-#include "llvm/MC/TargetRegistry.h"
-#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/TargetSelect.h"
-#include "llvm/Target/TargetMachine.h"
 #include "llvm/TargetParser/Host.h"
 
 #include <mutex>
@@ -44,32 +38,13 @@ static void initializeOnce() {
   });
 }
 
-static Result<std::unique_ptr<llvm::TargetMachine>> createTargetMachine() {
-  llvm::Triple triple(llvm::sys::getProcessTriple());
-  std::string error;
-  const llvm::Target *backend = llvm::TargetRegistry::lookupTarget(triple, error);
-  if (!backend) {
-    return unavailable("the emulator has no code generator for this host: " + error);
-  }
-  llvm::TargetOptions options;
+static Result<std::unique_ptr<llvm::TargetMachine>> createMachine() {
   // Fast instruction selection halves the time to compile; kernels spend theirs in the emulator's handlers anyway.
-  std::unique_ptr<llvm::TargetMachine> machine(backend->createTargetMachine(
-      triple, hostCpu, "", options, llvm::Reloc::PIC_, std::nullopt, llvm::CodeGenOptLevel::None));
-  if (!machine) {
-    return internalError("LLVM has no target machine for this host");
-  }
-  return machine;
-}
-
-/// Collects what LLVM reports, instead of printing it.
-static void collectErrors(const llvm::DiagnosticInfo *info, void *errors) {
-  if (info->getSeverity() != llvm::DS_Error) {
-    return;
-  }
-  llvm::raw_string_ostream stream(*static_cast<std::string *>(errors));
-  llvm::DiagnosticPrinterRawOStream printer(stream);
-  info->print(printer);
-  stream << "\n";
+  return ir::createTargetMachine({.triple = llvm::Triple(llvm::sys::getProcessTriple()),
+                                  .cpu = hostCpu,
+                                  .features = "",
+                                  .options = {},
+                                  .level = llvm::CodeGenOptLevel::None});
 }
 
 static std::vector<KernelSignature> collectKernels(ModuleOp module) {
@@ -96,6 +71,7 @@ static Status lower(ModuleOp module) {
   registerLLVMDialectTranslation(registry);
   module.getContext()->appendDialectRegistry(registry);
   PassManager passes(module.getContext());
+  passes.enableVerifier(ir::kVerifyEach);
   passes.addPass(createLowerPtxForEmulatorPass());
   return failed(passes.run(module)) ? internalError("lower-ptx-for-emulator failed") : okStatus();
 }
@@ -119,61 +95,23 @@ static void annotate(llvm::Module &module) {
   }
 }
 
-static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
-  llvm::PipelineTuningOptions tuning;
-  tuning.LoopVectorization = false;
-  tuning.SLPVectorization = false;
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager components;
-  llvm::ModuleAnalysisManager modules;
-  llvm::PassBuilder builder(&machine, tuning);
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(components);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, components, modules);
-  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O1).run(module, modules);
-}
-
-static Result<std::vector<uint8_t>> generate(llvm::Module &module, llvm::TargetMachine &machine) {
-  llvm::SmallVector<char, 0> bytes;
-  llvm::raw_svector_ostream stream(bytes);
-  llvm::legacy::PassManager passes;
-  if (machine.addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::ObjectFile)) {
-    return internalError("the host's code generator cannot emit objects");
-  }
-  passes.run(module);
-  return std::vector<uint8_t>(bytes.begin(), bytes.end());
-}
-
 Result<HostObject> compileForHost(ModuleOp module, bool keepLlvm) {
   initializeOnce();
-  JITK_ASSIGN(std::unique_ptr<llvm::TargetMachine> machine, createTargetMachine());
+  JITK_ASSIGN(std::unique_ptr<llvm::TargetMachine> machine, createMachine());
   const std::vector<KernelSignature> kernels = collectKernels(module);
   JITK_TRY(lower(module));
-
-  llvm::LLVMContext context;
-  std::string errors;
-  context.setDiagnosticHandlerCallBack(collectErrors, &errors);
-  std::unique_ptr<llvm::Module> llvmModule = translateModuleToLLVMIR(module, context);
-  if (!llvmModule) {
-    return internalError("the translation to LLVM IR failed");
-  }
-  llvmModule->setTargetTriple(machine->getTargetTriple());
-  llvmModule->setDataLayout(machine->createDataLayout());
-  annotate(*llvmModule);
-  addHostEntries(*llvmModule, kernels);
-  optimize(*llvmModule, *machine);
+  JITK_ASSIGN(std::unique_ptr<ir::LlvmModule> llvmModule, ir::LlvmModule::translate(module, *machine));
+  annotate(**llvmModule);
+  JITK_TRY(llvmModule->optimize());
+  // Entries hold nothing to optimize; with them the module would not be one of a single function.
+  addHostEntries(**llvmModule, kernels);
 
   HostObject object;
   if (keepLlvm) {
-    llvm::raw_string_ostream(object.llvmIr) << *llvmModule;
+    object.llvmIr = llvmModule->print();
   }
-  JITK_ASSIGN(object.code, generate(*llvmModule, *machine));
-  if (!errors.empty()) {
-    return internalError("LLVM refused the module").withToolOutput(std::move(errors));
-  }
+  JITK_ASSIGN(llvm::SmallString<0> code, llvmModule->generate(llvm::CodeGenFileType::ObjectFile));
+  object.code.assign(code.begin(), code.end());
   return object;
 }
 

@@ -27,10 +27,13 @@ static Fp8Tile chooseTile(const Description &description, const Target &target) 
   int64_t rows = m.isStatic() ? m.value : m.bound ? m.bound : 64;
   rows = std::clamp<int64_t>(llvm::PowerOf2Ceil(std::max<int64_t>(rows, 1)), 16, kMostRows);
   // Two accumulators of m x n live at once: 64 x 128 fp32 twice are 128 registers of 128 threads. wgmma reads the rest
-  // from shared memory; mma.sync holds operands in registers too, so that more warps share the largest tile. A tile of
-  // 128 columns has one weight scale a block.
-  bool hasWgmma = target.capability == 90;
-  return {rows, kBlock, rows == kMostRows && !hasWgmma ? 8u : 4u};
+  // from shared memory; mma.sync holds operands in registers too, so that more warps share the largest tile. More warps
+  // also share the addresses of copies, which are many where K allows but 4 bytes each. A tile of 128 columns has one
+  // weight scale a block.
+  const Dimension &k = description.dimension("k");
+  bool hasWgmma = target.capability == 90, hasNarrowCopies = (k.isStatic() ? k.value : k.divisor) % 16 != 0;
+  bool isLarge = rows == kMostRows && !hasWgmma;
+  return {rows, kBlock, isLarge || hasNarrowCopies ? 8u : 4u};
 }
 
 Result<BuiltKernel> buildFp8BlockMatmul(const Description &description, const Target &target, MLIRContext &context) {
