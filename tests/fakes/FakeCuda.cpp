@@ -1,14 +1,19 @@
-// A libcuda.so.1 without a GPU: host memory, recorded launches, and any answer that a test wants.
+// A libcuda.so.1 without a GPU: host memory, recorded launches, and any answer that a test wants. For any number of
+// threads.
 //
 // Built twice: as a driver of CUDA 12, and, with JITK_FAKE_OLD_DRIVER, as one that has neither libraries nor launch
-// attributes nor tensor maps.
+// attributes nor tensor maps nor events of a whole context.
 
 #include "tests/fakes/FakeCuda.h"
 
 #include "backends/nvidia/driver/Api.h"
 
+#include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
+#include <mutex>
 
 using namespace jitk::nvidia::api;
 using jitk::test::FakeCuda;
@@ -16,15 +21,44 @@ using jitk::test::FakeLaunch;
 
 #define FAKE_EXPORT extern "C" __attribute__((visibility("default")))
 
+namespace {
+
+/// What handles of functions point to.
+struct Function {
+  std::string symbol;
+  void *context;
+  struct Code *code;
+};
+
+/// What handles of modules and libraries point to.
+struct Code {
+  std::vector<std::unique_ptr<Function>> functions;
+  std::atomic<int> inFlight = 0;
+};
+
+std::mutex mutex; ///< guards all of FakeCuda but `numLaunches`
+char contextObjects[FakeCuda::kMaximalDevices], eventObject;
+std::vector<Code *> loaded; ///< guarded by mutex
+thread_local std::vector<void *> contexts;
+thread_local int captureMode = 0; ///< of this thread: 0 global, 1 thread-local, 2 relaxed
+
+} // namespace
+
 FAKE_EXPORT FakeCuda *fake_cuda() {
   static FakeCuda fake;
   return &fake;
 }
+FAKE_EXPORT std::vector<void *> *fake_cuda_contexts() { return &contexts; }
+FAKE_EXPORT void *fake_cuda_context(int device) { return &contextObjects[device]; }
 
 /// Notes the call; returns the answer that the test wants of it.
 static CUresult note(const char *symbol) {
+  std::lock_guard lock(mutex);
   FakeCuda &fake = *fake_cuda();
-  fake.calls.emplace_back(symbol);
+  ++fake.numCalls[symbol];
+  if (fake.remember) {
+    fake.calls.emplace_back(symbol);
+  }
   auto failure = fake.failures.find(symbol);
   return failure == fake.failures.end() ? CUDA_SUCCESS : failure->second;
 }
@@ -35,11 +69,20 @@ static CUresult note(const char *symbol) {
     return answer;                                                                                                     \
   }
 
-static bool hasContext() { return !fake_cuda()->contexts.empty(); }
+/// Whether a capture forbids this thread to make calls that may wait or allocate; such a call spoils the capture.
+static bool forbidden(bool evenIfRelaxed = false) {
+  FakeCuda &fake = *fake_cuda();
+  bool refused = fake.capturing && (evenIfRelaxed || captureMode != 2);
+  fake.captureInvalidated |= refused && captureMode != 2;
+  return refused;
+}
 
-// Handles are the addresses of these names.
-static char contextObject, moduleObject;
-static std::string lastSymbol;
+#define UNSAFE_UNDER_CAPTURE()                                                                                         \
+  if (forbidden()) {                                                                                                   \
+    return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;                                                                      \
+  }
+
+static void *currentContext() { return contexts.empty() ? nullptr : contexts.back(); }
 
 FAKE_EXPORT CUresult cuInit(unsigned) {
   NOTE();
@@ -96,45 +139,95 @@ FAKE_EXPORT CUresult cuDeviceGetAttribute(int *value, DeviceAttribute attribute,
   return CUDA_SUCCESS;
 }
 
-FAKE_EXPORT CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice) {
+// --- contexts
+
+FAKE_EXPORT CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device) {
   NOTE();
+  std::lock_guard lock(mutex);
   ++fake_cuda()->numContexts;
-  *context = reinterpret_cast<CUcontext>(&contextObject);
+  *context = reinterpret_cast<CUcontext>(&contextObjects[device]);
   return CUDA_SUCCESS;
 }
 
 FAKE_EXPORT CUresult cuDevicePrimaryCtxRelease_v2(CUdevice) {
   NOTE();
+  std::lock_guard lock(mutex);
   --fake_cuda()->numContexts;
   return CUDA_SUCCESS;
 }
 
 FAKE_EXPORT CUresult cuCtxGetCurrent(CUcontext *context) {
-  NOTE();
-  *context = hasContext() ? static_cast<CUcontext>(fake_cuda()->contexts.back()) : nullptr;
+  if (fake_cuda()->remember) {
+    NOTE();
+  }
+  *context = static_cast<CUcontext>(currentContext());
   return CUDA_SUCCESS;
 }
 
 FAKE_EXPORT CUresult cuCtxPushCurrent_v2(CUcontext context) {
   NOTE();
-  fake_cuda()->contexts.push_back(context);
+  contexts.push_back(context);
   return CUDA_SUCCESS;
 }
 
 FAKE_EXPORT CUresult cuCtxPopCurrent_v2(CUcontext *context) {
   NOTE();
-  if (!hasContext()) {
+  if (contexts.empty()) {
     return CUDA_ERROR_INVALID_CONTEXT;
   }
-  *context = static_cast<CUcontext>(fake_cuda()->contexts.back());
-  fake_cuda()->contexts.pop_back();
+  *context = static_cast<CUcontext>(contexts.back());
+  contexts.pop_back();
   return CUDA_SUCCESS;
 }
 
 FAKE_EXPORT CUresult cuCtxSynchronize() {
   NOTE();
-  return hasContext() ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
+  if (!currentContext()) {
+    return CUDA_ERROR_INVALID_CONTEXT;
+  }
+  std::lock_guard lock(mutex);
+  if (forbidden(/*evenIfRelaxed=*/true)) {
+    return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+  }
+  for (Code *code : loaded) {
+    code->inFlight = 0;
+  }
+  return CUDA_SUCCESS;
 }
+
+FAKE_EXPORT CUresult cuThreadExchangeStreamCaptureMode(CaptureMode *mode) {
+  NOTE();
+  int old = captureMode;
+  captureMode = *mode;
+  *mode = static_cast<CaptureMode>(old);
+  return CUDA_SUCCESS;
+}
+
+// --- events
+
+FAKE_EXPORT CUresult cuEventCreate(CUevent *event, unsigned) {
+  NOTE();
+  std::lock_guard lock(mutex);
+  ++fake_cuda()->numEvents;
+  *event = reinterpret_cast<CUevent>(&eventObject);
+  return CUDA_SUCCESS;
+}
+
+FAKE_EXPORT CUresult cuEventDestroy_v2(CUevent) {
+  NOTE();
+  std::lock_guard lock(mutex);
+  --fake_cuda()->numEvents;
+  return CUDA_SUCCESS;
+}
+
+FAKE_EXPORT CUresult cuEventQuery(CUevent) {
+  NOTE();
+  std::lock_guard lock(mutex);
+  UNSAFE_UNDER_CAPTURE();
+  return fake_cuda()->busy ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS;
+}
+
+// --- memory
 
 FAKE_EXPORT CUresult cuMemAlloc_v2(CUdeviceptr *address, size_t bytes) {
   NOTE();
@@ -169,91 +262,153 @@ FAKE_EXPORT CUresult cuMemsetD8_v2(CUdeviceptr destination, unsigned char value,
   return CUDA_SUCCESS;
 }
 
+// --- code
+
+static CUresult load(Code *&code) {
+  std::lock_guard lock(mutex);
+  UNSAFE_UNDER_CAPTURE();
+  FakeCuda &fake = *fake_cuda();
+  fake.mostModules = std::max(fake.mostModules, ++fake.numModules);
+  code = loaded.emplace_back(new Code);
+  return CUDA_SUCCESS;
+}
+
+static CUresult unload(Code *code) {
+  std::lock_guard lock(mutex);
+  UNSAFE_UNDER_CAPTURE();
+  FakeCuda &fake = *fake_cuda();
+  fake.numUnloadedInFlight += fake.busy && code->inFlight > 0;
+  --fake.numModules;
+  std::erase(loaded, code);
+  delete code;
+  return CUDA_SUCCESS;
+}
+
+static CUresult getFunction(Code *code, const char *symbol, CUfunction *function) {
+  if (!currentContext()) {
+    return CUDA_ERROR_INVALID_CONTEXT;
+  }
+  std::lock_guard lock(mutex);
+  code->functions.push_back(std::make_unique<Function>(Function{symbol, currentContext(), code}));
+  *function = reinterpret_cast<CUfunction>(code->functions.back().get());
+  return CUDA_SUCCESS;
+}
+
 FAKE_EXPORT CUresult cuModuleLoadData(CUmodule *module, const void *) {
   NOTE();
-  ++fake_cuda()->numModules;
-  *module = reinterpret_cast<CUmodule>(&moduleObject);
-  return CUDA_SUCCESS;
+  Code *code = nullptr;
+  CUresult result = load(code);
+  *module = reinterpret_cast<CUmodule>(code);
+  return result;
 }
 
-FAKE_EXPORT CUresult cuModuleUnload(CUmodule) {
+FAKE_EXPORT CUresult cuModuleUnload(CUmodule module) {
   NOTE();
-  --fake_cuda()->numModules;
-  return CUDA_SUCCESS;
+  return unload(reinterpret_cast<Code *>(module));
 }
 
-FAKE_EXPORT CUresult cuModuleGetFunction(CUfunction *function, CUmodule, const char *name) {
+FAKE_EXPORT CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *name) {
   NOTE();
-  lastSymbol = name;
-  *function = reinterpret_cast<CUfunction>(&lastSymbol);
-  return CUDA_SUCCESS;
+  return getFunction(reinterpret_cast<Code *>(module), name, function);
 }
 
 FAKE_EXPORT CUresult cuFuncSetAttribute(CUfunction, FunctionAttribute attribute, int value) {
   NOTE();
+  std::lock_guard lock(mutex);
   fake_cuda()->attributes.emplace_back(attribute, value);
   return CUDA_SUCCESS;
 }
 
-FAKE_EXPORT CUresult cuLaunchKernel(CUfunction function, unsigned gridX, unsigned gridY, unsigned gridZ,
-                                    unsigned blockX, unsigned blockY, unsigned blockZ, unsigned sharedBytes,
-                                    CUstream stream, void **, void **) {
+// --- launching
+
+/// Counts a launch; true if it is to be described too.
+static bool countLaunch(const Function &function) {
+  FakeCuda &fake = *fake_cuda();
+  std::atomic_ref(fake.numLaunches).fetch_add(1, std::memory_order_relaxed);
+  if (fake.busy) {
+    function.code->inFlight.fetch_add(1, std::memory_order_relaxed);
+  }
+  return fake.remember;
+}
+
+FAKE_EXPORT CUresult cuLaunchKernel(CUfunction handle, unsigned gridX, unsigned gridY, unsigned gridZ, unsigned blockX,
+                                    unsigned blockY, unsigned blockZ, unsigned sharedBytes, CUstream stream, void **,
+                                    void **) {
+  const Function &function = *reinterpret_cast<Function *>(handle);
+  if (!countLaunch(function)) {
+    return CUDA_SUCCESS;
+  }
   NOTE();
-  fake_cuda()->launches.push_back({*reinterpret_cast<std::string *>(function),
+  std::lock_guard lock(mutex);
+  fake_cuda()->launches.push_back({function.symbol,
                                    {gridX, gridY, gridZ},
                                    {blockX, blockY, blockZ},
                                    sharedBytes,
                                    {1, 1, 1},
                                    false,
                                    stream,
-                                   hasContext()});
+                                   currentContext() == function.context});
   return CUDA_SUCCESS;
 }
 
 #ifndef JITK_FAKE_OLD_DRIVER
 
+FAKE_EXPORT CUresult cuCtxRecordEvent(CUcontext, CUevent) {
+  NOTE();
+  std::lock_guard lock(mutex);
+  return forbidden(/*evenIfRelaxed=*/true) ? CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED : CUDA_SUCCESS;
+}
+
 FAKE_EXPORT CUresult cuLibraryLoadData(CUlibrary *library, const void *, void *, void **, unsigned, void *, void **,
                                        unsigned) {
   NOTE();
-  ++fake_cuda()->numModules;
-  *library = reinterpret_cast<CUlibrary>(&moduleObject);
-  return CUDA_SUCCESS;
+  Code *code = nullptr;
+  CUresult result = load(code);
+  *library = reinterpret_cast<CUlibrary>(code);
+  return result;
 }
 
-FAKE_EXPORT CUresult cuLibraryUnload(CUlibrary) {
+FAKE_EXPORT CUresult cuLibraryUnload(CUlibrary library) {
   NOTE();
-  --fake_cuda()->numModules;
-  return CUDA_SUCCESS;
+  return unload(reinterpret_cast<Code *>(library));
 }
 
-FAKE_EXPORT CUresult cuLibraryGetKernel(CUkernel *kernel, CUlibrary, const char *name) {
+FAKE_EXPORT CUresult cuLibraryGetKernel(CUkernel *kernel, CUlibrary library, const char *name) {
   NOTE();
-  lastSymbol = name;
-  *kernel = reinterpret_cast<CUkernel>(&lastSymbol);
+  std::lock_guard lock(mutex);
+  Code *code = reinterpret_cast<Code *>(library);
+  code->functions.push_back(std::make_unique<Function>(Function{name, nullptr, code}));
+  *kernel = reinterpret_cast<CUkernel>(code->functions.back().get());
   return CUDA_SUCCESS;
 }
 
 FAKE_EXPORT CUresult cuKernelGetFunction(CUfunction *function, CUkernel kernel) {
   NOTE();
-  *function = reinterpret_cast<CUfunction>(kernel);
-  return hasContext() ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
+  const Function &found = *reinterpret_cast<Function *>(kernel);
+  return getFunction(found.code, std::string(found.symbol).c_str(), function);
 }
 
 FAKE_EXPORT CUresult cuFuncLoad(CUfunction) {
   NOTE();
+  std::lock_guard lock(mutex);
+  UNSAFE_UNDER_CAPTURE();
   return CUDA_SUCCESS;
 }
 
-FAKE_EXPORT CUresult cuLaunchKernelEx(const LaunchConfig *config, CUfunction function, void **, void **) {
+FAKE_EXPORT CUresult cuLaunchKernelEx(const LaunchConfig *config, CUfunction handle, void **, void **) {
+  const Function &function = *reinterpret_cast<Function *>(handle);
+  if (!countLaunch(function)) {
+    return CUDA_SUCCESS;
+  }
   NOTE();
-  FakeLaunch launch = {*reinterpret_cast<std::string *>(function),
+  FakeLaunch launch = {function.symbol,
                        {config->gridDimX, config->gridDimY, config->gridDimZ},
                        {config->blockDimX, config->blockDimY, config->blockDimZ},
                        config->sharedMemBytes,
                        {1, 1, 1},
                        false,
                        config->hStream,
-                       hasContext()};
+                       currentContext() == function.context};
   for (unsigned i = 0; i < config->numAttrs; ++i) {
     const LaunchAttribute &attribute = config->attrs[i];
     if (attribute.id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION) {
@@ -265,6 +420,7 @@ FAKE_EXPORT CUresult cuLaunchKernelEx(const LaunchConfig *config, CUfunction fun
       launch.programmatic = attribute.value.programmaticStreamSerializationAllowed != 0;
     }
   }
+  std::lock_guard lock(mutex);
   fake_cuda()->launches.push_back(launch);
   return CUDA_SUCCESS;
 }

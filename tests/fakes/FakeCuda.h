@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <utility>
@@ -15,16 +16,21 @@ struct FakeLaunch {
   unsigned cluster[3]; ///< 1, 1, 1 without the attribute
   bool programmatic;
   void *stream;
-  bool hadContext; ///< whether a context was current
+  bool hadContext; ///< whether the function's context was current
 };
 
-/// One for each copy of the library. For one thread.
+/// One for each copy of the library. Change and read it while nobody calls the driver.
 struct FakeCuda {
+  static constexpr int kMaximalDevices = 4;
+
   // What it pretends to be.
   int version = 12080;
   int numDevices = 2;
-  int major[2] = {9, 8};
-  int minor[2] = {0, 0};
+  int major[kMaximalDevices] = {9, 8, 9, 9};
+  int minor[kMaximalDevices] = {0, 0, 0, 0};
+  bool capturing = false; ///< some stream is being captured, in the global mode
+  bool busy = false;      ///< what is launched does not finish until this is false, or somebody waits for it
+  bool remember = true;   ///< false: `calls` and `launches` stay empty, so that a launch costs next to nothing
 
   /// The code that a function answers, by symbol; absent = success.
   std::map<std::string, int> failures;
@@ -33,12 +39,23 @@ struct FakeCuda {
   std::vector<std::string> calls; ///< symbols, in order
   std::vector<FakeLaunch> launches;
   std::vector<std::pair<int, int>> attributes; ///< set on functions: attribute, value
-  int numContexts = 0;                         ///< retained and not released
-  int numModules = 0;                          ///< modules and libraries loaded and not unloaded
-  std::vector<void *> contexts;                ///< the thread's stack of contexts
+  std::map<std::string, uint64_t> numCalls;    ///< by symbol; launches that are not remembered are left out
+  uint64_t numLaunches = 0;
+  int numContexts = 0;             ///< retained and not released
+  int numModules = 0;              ///< modules and libraries loaded and not unloaded
+  int mostModules = 0;             ///< the most that there were at a time
+  int numEvents = 0;               ///< created and not destroyed
+  int numUnloadedInFlight = 0;     ///< code unloaded while a launch of it had not finished
+  bool captureInvalidated = false; ///< a call was made that a capture forbids
 };
 
 } // namespace jitk::test
 
-/// Found by dlsym in the opened library.
-extern "C" jitk::test::FakeCuda *fake_cuda();
+// Found by dlsym in the opened library.
+extern "C" {
+jitk::test::FakeCuda *fake_cuda();
+/// The calling thread's stack of contexts.
+std::vector<void *> *fake_cuda_contexts();
+/// The context of a device, as cuDevicePrimaryCtxRetain gives it.
+void *fake_cuda_context(int device);
+}

@@ -19,6 +19,7 @@ using CUfunction = struct CUfunc_st *;
 using CUlibrary = struct CUlib_st *;
 using CUkernel = struct CUkern_st *;
 using CUstream = struct CUstream_st *;
+using CUevent = struct CUevent_st *;
 
 enum : CUresult {
   CUDA_SUCCESS = 0,
@@ -40,6 +41,7 @@ enum : CUresult {
   CUDA_ERROR_INVALID_SOURCE = 300,
   CUDA_ERROR_INVALID_HANDLE = 400,
   CUDA_ERROR_NOT_FOUND = 500,
+  CUDA_ERROR_NOT_READY = 600,
   CUDA_ERROR_ILLEGAL_ADDRESS = 700,
   CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES = 701,
   CUDA_ERROR_LAUNCH_TIMEOUT = 702,
@@ -64,6 +66,14 @@ enum FunctionAttribute : int {
   CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES = 8,
   CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED = 14,
 };
+
+enum CaptureMode : int {
+  CU_STREAM_CAPTURE_MODE_GLOBAL = 0,
+  CU_STREAM_CAPTURE_MODE_THREAD_LOCAL = 1,
+  CU_STREAM_CAPTURE_MODE_RELAXED = 2,
+};
+
+enum EventFlag : unsigned { CU_EVENT_DISABLE_TIMING = 2 };
 
 enum LaunchAttributeId : int {
   CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION = 4,
@@ -112,6 +122,10 @@ static_assert(sizeof(LaunchConfig) == 56);
   REQUIRED(ctxPushCurrent, cuCtxPushCurrent_v2, (CUcontext context))                                                   \
   REQUIRED(ctxPopCurrent, cuCtxPopCurrent_v2, (CUcontext * context))                                                   \
   REQUIRED(ctxSynchronize, cuCtxSynchronize, ())                                                                       \
+  REQUIRED(threadExchangeStreamCaptureMode, cuThreadExchangeStreamCaptureMode, (CaptureMode * mode))                   \
+  REQUIRED(eventCreate, cuEventCreate, (CUevent * event, unsigned flags))                                              \
+  REQUIRED(eventDestroy, cuEventDestroy_v2, (CUevent event))                                                           \
+  REQUIRED(eventQuery, cuEventQuery, (CUevent event))                                                                  \
   REQUIRED(memAlloc, cuMemAlloc_v2, (CUdeviceptr * address, size_t bytes))                                             \
   REQUIRED(memFree, cuMemFree_v2, (CUdeviceptr address))                                                               \
   REQUIRED(memcpyHtoD, cuMemcpyHtoD_v2, (CUdeviceptr destination, const void *source, size_t bytes))                   \
@@ -126,6 +140,7 @@ static_assert(sizeof(LaunchConfig) == 56);
             unsigned blockZ, unsigned sharedBytes, CUstream stream, void **arguments, void **extra))                   \
   OPTIONAL(launchKernelEx, cuLaunchKernelEx,                                                                           \
            (const LaunchConfig *config, CUfunction function, void **arguments, void **extra))                          \
+  OPTIONAL(ctxRecordEvent, cuCtxRecordEvent, (CUcontext context, CUevent event))                                       \
   OPTIONAL(libraryLoadData, cuLibraryLoadData,                                                                         \
            (CUlibrary * library, const void *code, void *jitOptions, void **jitValues, unsigned numJitOptions,         \
             void *libraryOptions, void **libraryValues, unsigned numLibraryOptions))                                   \

@@ -32,7 +32,7 @@ Result<std::shared_ptr<Device>> CudaDevice::open(std::shared_ptr<const Driver> d
   target.capability = static_cast<uint32_t>(10 * major + minor);
   // Code is made for the very device, so its architecture-specific instructions may be used.
   target.archSpecific = target.capability >= 90;
-  JITK_ASSIGN(std::shared_ptr<const PrimaryContext> context, PrimaryContext::retain(std::move(driver), device));
+  JITK_ASSIGN(std::shared_ptr<PrimaryContext> context, PrimaryContext::retain(std::move(driver), device));
   return std::shared_ptr<Device>(new CudaDevice(std::move(context), target, name));
 }
 

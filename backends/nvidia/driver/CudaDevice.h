@@ -30,11 +30,11 @@ public:
   Status synchronize() override;
 
 private:
-  CudaDevice(std::shared_ptr<const PrimaryContext> context, Target target, std::string name)
+  CudaDevice(std::shared_ptr<PrimaryContext> context, Target target, std::string name)
       : context_(std::move(context)), target_(target), name_(std::move(name)) {}
   const Driver &driver() const { return context_->driver(); }
 
-  const std::shared_ptr<const PrimaryContext> context_;
+  const std::shared_ptr<PrimaryContext> context_;
   const Target target_;
   const std::string name_;
 };

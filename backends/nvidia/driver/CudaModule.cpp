@@ -2,6 +2,8 @@
 
 #include "backends/nvidia/driver/CurrentContext.h"
 
+#include <algorithm>
+
 namespace jitk::nvidia {
 
 using namespace api;
@@ -9,50 +11,49 @@ using namespace api;
 // Dynamic shared memory up to here needs no opting in.
 static constexpr uint32_t kDefaultSharedBytes = 48 * 1024;
 
-Result<std::shared_ptr<const PrimaryContext>> PrimaryContext::retain(std::shared_ptr<const Driver> driver,
-                                                                     CUdevice device) {
-  CUcontext context = nullptr;
-  JITK_TRY(driver->check((*driver)->primaryCtxRetain(&context, device), "cuDevicePrimaryCtxRetain"));
-  return std::make_shared<const PrimaryContext>(std::move(driver), device, context);
-}
-
 // --- loading
 
-Result<std::shared_ptr<DeviceModule>> CudaModule::load(std::shared_ptr<const PrimaryContext> context,
+/// Says what a refusal under capture means: loading is not for then.
+static Status explained(Status status, CUresult result) {
+  bool captured = result >= CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED && result <= CUDA_ERROR_CAPTURED_EVENT;
+  return captured ? std::move(status).withNote("a stream is being captured: prepare before the capture begins")
+                  : std::move(status);
+}
+
+Result<std::shared_ptr<DeviceModule>> CudaModule::load(std::shared_ptr<PrimaryContext> context,
                                                        std::span<const uint8_t> code) {
+  context->collect();
   const Driver &driver = context->driver();
   CurrentContext current(driver, context->handle());
   JITK_TRY(current.status());
+  RelaxedCapture relaxed(driver);
   std::shared_ptr<CudaModule> module(new CudaModule(std::move(context)));
+  LoadedCode &loaded = module->code_;
   if (driver.hasLibraries()) {
-    JITK_TRY(
-        driver.check(driver->libraryLoadData(&module->library_, code.data(), nullptr, nullptr, 0, nullptr, nullptr, 0),
-                     "cuLibraryLoadData"));
+    CUresult result = driver->libraryLoadData(&loaded.library, code.data(), nullptr, nullptr, 0, nullptr, nullptr, 0);
+    JITK_TRY(explained(driver.check(result, "cuLibraryLoadData"), result));
   } else {
-    JITK_TRY(driver.check(driver->moduleLoadData(&module->module_, code.data()), "cuModuleLoadData"));
+    CUresult result = driver->moduleLoadData(&loaded.module, code.data());
+    JITK_TRY(explained(driver.check(result, "cuModuleLoadData"), result));
   }
   return std::shared_ptr<DeviceModule>(std::move(module));
 }
 
 CudaModule::~CudaModule() {
-  const Driver &driver = context_->driver();
-  CurrentContext current(driver, context_->handle());
-  // Nobody is left to tell: at the end of a process the driver may be gone already.
-  if (library_) {
-    (void)driver->libraryUnload(library_);
-  }
-  if (module_) {
-    (void)driver->moduleUnload(module_);
+  bool used = std::any_of(functions_.begin(), functions_.end(),
+                          [](const auto &item) { return item.second && item.second->used(); });
+  if (code_.library || code_.module) {
+    context_->retire(code_, used);
   }
 }
 
 Status CudaModule::find(const std::string &symbol, CUfunction &function) const {
   const Driver &driver = context_->driver();
-  if (module_) {
-    return driver.check(driver->moduleGetFunction(&function, module_, symbol.c_str()), "cuModuleGetFunction");
+  if (code_.module) {
+    return driver.check(driver->moduleGetFunction(&function, code_.module, symbol.c_str()), "cuModuleGetFunction");
   }
   CUkernel kernel = nullptr;
-  JITK_TRY(driver.check(driver->libraryGetKernel(&kernel, library_, symbol.c_str()), "cuLibraryGetKernel"));
+  JITK_TRY(driver.check(driver->libraryGetKernel(&kernel, code_.library, symbol.c_str()), "cuLibraryGetKernel"));
   return driver.check(driver->kernelGetFunction(&function, kernel), "cuKernelGetFunction");
 }
 
@@ -77,6 +78,7 @@ Result<DeviceFunction *> CudaModule::function(const std::string &symbol, uint32_
   if (!known) {
     CurrentContext current(context_->driver(), context_->handle());
     JITK_TRY(current.status());
+    RelaxedCapture relaxed(context_->driver());
     CUfunction function = nullptr;
     JITK_TRY(find(symbol, function), "while looking for kernel " + symbol);
     JITK_TRY(prepare(function, sharedBytes), "while preparing kernel " + symbol);
@@ -103,6 +105,9 @@ static unsigned fillAttributes(const LaunchParameters &parameters, LaunchAttribu
 }
 
 Status CudaFunction::launch(const LaunchParameters &parameters, StreamHandle stream) {
+  if (!used()) {
+    used_.store(true, std::memory_order_relaxed); // once, so that launches of several threads share the line
+  }
   const Driver &driver = context_.driver();
   CurrentContext current(driver, context_.handle());
   JITK_TRY(current.status());

@@ -1,4 +1,4 @@
-// Makes a context the thread's current one for a while.
+// What a thread's calls of the driver happen in, for a while: a context, and a mode of capture.
 
 #pragma once
 
@@ -34,6 +34,22 @@ private:
   const Driver &driver_;
   api::CUresult result_ = api::CUDA_SUCCESS;
   bool pushed_ = false;
+};
+
+/// Lets the thread make calls that a capture forbids, such as loading code, while another thread captures a stream:
+/// they neither fail nor spoil the capture, for they are no work of that stream.
+class RelaxedCapture {
+public:
+  explicit RelaxedCapture(const Driver &driver) : driver_(driver) {
+    (void)driver_->threadExchangeStreamCaptureMode(&mode_);
+  }
+  RelaxedCapture(const RelaxedCapture &) = delete;
+  RelaxedCapture &operator=(const RelaxedCapture &) = delete;
+  ~RelaxedCapture() { (void)driver_->threadExchangeStreamCaptureMode(&mode_); }
+
+private:
+  const Driver &driver_;
+  api::CaptureMode mode_ = api::CU_STREAM_CAPTURE_MODE_RELAXED; ///< then the thread's own
 };
 
 } // namespace jitk::nvidia

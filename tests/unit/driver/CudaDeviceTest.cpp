@@ -6,6 +6,7 @@
 #include <array>
 #include <dlfcn.h>
 #include <doctest/doctest.h>
+#include <thread>
 
 using namespace jitk;
 using namespace jitk::nvidia;
@@ -22,6 +23,8 @@ struct Fixture {
     REQUIRE(library);
     fake = reinterpret_cast<decltype(&fake_cuda)>(::dlsym(library, "fake_cuda"))();
     *fake = FakeCuda();
+    contexts = reinterpret_cast<decltype(&fake_cuda_contexts)>(::dlsym(library, "fake_cuda_contexts"))();
+    contexts->clear();
     Result<std::shared_ptr<const Driver>> opened = Driver::open(path);
     REQUIRE(opened.ok());
     driver = *std::move(opened);
@@ -33,6 +36,7 @@ struct Fixture {
   }
 
   FakeCuda *fake;
+  std::vector<void *> *contexts; ///< of this thread
   std::shared_ptr<const Driver> driver;
 };
 
@@ -79,7 +83,7 @@ TEST_CASE("the context is held while the device lives, and no thread keeps it") 
     std::shared_ptr<Device> device = fixture.device();
     CHECK(fixture.fake->numContexts == 1);
     REQUIRE(device->synchronize().ok());
-    CHECK(fixture.fake->contexts.empty());
+    CHECK(fixture.contexts->empty());
   }
   CHECK(fixture.fake->numContexts == 0);
 }
@@ -93,7 +97,7 @@ TEST_CASE("a context that is current already is not pushed") {
   fixture.fake->calls.clear();
   REQUIRE(device->synchronize().ok());
   CHECK_FALSE(fixture.called("cuCtxPushCurrent_v2"));
-  CHECK(fixture.fake->contexts.size() == 1);
+  CHECK(fixture.contexts->size() == 1);
 }
 
 TEST_CASE("code is loaded as a library, made ready when asked for, and unloaded with its last user") {
@@ -214,7 +218,7 @@ TEST_CASE("each failure of the driver has its own code and names the function") 
     CHECK(status.code() == row.code);
     std::string name = row.symbol;
     CHECK(status.toString().starts_with(name.substr(0, name.find("_v2"))));
-    CHECK(fixture.fake->contexts.empty());
+    CHECK(fixture.contexts->empty());
     CHECK(fixture.fake->numModules == 0);
   }
 }
@@ -232,6 +236,132 @@ TEST_CASE("a driver that cannot begin is unavailable") {
   Result<std::shared_ptr<const Driver>> driver = Driver::open(JITK_FAKE_CUDA_NEW);
   CHECK(driver.status().code() == StatusCode::Unavailable);
   CHECK(driver.status().toString() == "cuInit: error 100");
+}
+
+// --- code that goes while it runs
+
+/// Loads code and launches it once on a GPU that does not finish.
+std::shared_ptr<DeviceModule> launchedOnce(Fixture &fixture, Device &device) {
+  fixture.fake->busy = true;
+  std::shared_ptr<DeviceModule> module = *device.load(kCode);
+  REQUIRE((*module->function("kernel", 0))->launch(oneBlock(), nullptr).ok());
+  return module;
+}
+
+TEST_CASE("code that may still run is unloaded when it has finished, and nobody waits") {
+  Fixture fixture;
+  std::shared_ptr<Device> device = fixture.device();
+  std::shared_ptr<DeviceModule> module = launchedOnce(fixture, *device);
+  module.reset();
+  CHECK(fixture.fake->numModules == 1);
+  CHECK_FALSE(fixture.called("cuCtxSynchronize"));
+  module = launchedOnce(fixture, *device);
+  CHECK(fixture.fake->numModules == 2);
+  fixture.fake->busy = false;
+  module.reset();
+  CHECK(fixture.fake->numModules == 0);
+  CHECK(fixture.fake->numEvents == 0);
+  CHECK(fixture.fake->numUnloadedInFlight == 0);
+}
+
+TEST_CASE("code that was never launched is unloaded at once") {
+  Fixture fixture;
+  std::shared_ptr<Device> device = fixture.device();
+  fixture.fake->busy = true;
+  std::shared_ptr<DeviceModule> module = *device->load(kCode);
+  REQUIRE(module->function("kernel", 0).ok());
+  module.reset();
+  CHECK(fixture.fake->numModules == 0);
+  CHECK(fixture.fake->numCalls["cuEventCreate"] == 0);
+}
+
+TEST_CASE("a device that goes with its code waits for it") {
+  Fixture fixture;
+  launchedOnce(fixture, *fixture.device()).reset();
+  CHECK(fixture.fake->numModules == 0);
+  CHECK(fixture.fake->numEvents == 0);
+  CHECK(fixture.fake->numContexts == 0);
+  CHECK(fixture.fake->numUnloadedInFlight == 0);
+}
+
+TEST_CASE("a driver without events of a context is waited for") {
+  Fixture fixture(JITK_FAKE_CUDA_OLD);
+  std::shared_ptr<Device> device = fixture.device();
+  launchedOnce(fixture, *device).reset();
+  CHECK(fixture.called("cuCtxSynchronize"));
+  CHECK(fixture.fake->numModules == 0);
+  CHECK(fixture.fake->numUnloadedInFlight == 0);
+}
+
+// --- capture
+
+TEST_CASE("loading and unloading neither fail nor spoil a capture of another thread") {
+  Fixture fixture;
+  std::shared_ptr<Device> device = fixture.device();
+  std::shared_ptr<DeviceModule> running = launchedOnce(fixture, *device);
+  fixture.fake->capturing = true;
+  std::shared_ptr<DeviceModule> module = *device->load(kCode);
+  REQUIRE(module->function("kernel", 100'000).ok());
+  module.reset();
+  fixture.fake->busy = false;
+  running.reset(); // no event can be recorded now: it stays
+  CHECK(fixture.fake->numModules == 1);
+  CHECK_FALSE(fixture.fake->captureInvalidated);
+  fixture.fake->capturing = false;
+  device->load(kCode)->reset();
+  CHECK(fixture.fake->numModules == 0);
+  // The thread's own mode is as it was.
+  api::CaptureMode mode = api::CU_STREAM_CAPTURE_MODE_GLOBAL;
+  (*fixture.driver)->threadExchangeStreamCaptureMode(&mode);
+  CHECK(mode == api::CU_STREAM_CAPTURE_MODE_GLOBAL);
+}
+
+TEST_CASE("a launch under capture makes no call that a capture forbids") {
+  Fixture fixture;
+  std::shared_ptr<Device> device = fixture.device();
+  std::shared_ptr<DeviceModule> module = *device->load(kCode);
+  DeviceFunction *function = *module->function("kernel", 0);
+  fixture.fake->capturing = true;
+  fixture.fake->calls.clear();
+  REQUIRE(function->launch(oneBlock(), nullptr).ok());
+  CHECK(fixture.fake->calls ==
+        std::vector<std::string>{"cuCtxGetCurrent", "cuCtxPushCurrent_v2", "cuLaunchKernelEx", "cuCtxPopCurrent_v2"});
+  CHECK_FALSE(fixture.fake->captureInvalidated);
+}
+
+TEST_CASE("a load that the driver refuses under capture is a status") {
+  Fixture fixture;
+  std::shared_ptr<Device> device = fixture.device();
+  fixture.fake->failures["cuLibraryLoadData"] = 900;
+  CHECK(device->load(kCode).status().toString() ==
+        "cuLibraryLoadData: error 900; a stream is being captured: prepare before the capture begins");
+}
+
+// --- several devices, several threads
+
+TEST_CASE("two devices launch in contexts of their own, from any thread") {
+  Fixture fixture;
+  std::shared_ptr<Device> devices[] = {fixture.device(0), fixture.device(1)};
+  std::vector<std::shared_ptr<DeviceModule>> modules;
+  std::vector<DeviceFunction *> functions;
+  for (const std::shared_ptr<Device> &device : devices) {
+    modules.push_back(*device->load(kCode));
+    functions.push_back(*modules.back()->function("kernel", 0));
+  }
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 8; ++i) {
+    threads.emplace_back([&] {
+      for (int round = 0; round < 50; ++round) {
+        CHECK(functions[static_cast<size_t>(round % 2)]->launch(oneBlock(), nullptr).ok());
+      }
+    });
+  }
+  for (std::thread &thread : threads) {
+    thread.join();
+  }
+  CHECK(fixture.fake->launches.size() == 400);
+  CHECK(std::all_of(fixture.fake->launches.begin(), fixture.fake->launches.end(),
+                    [](const test::FakeLaunch &launch) { return launch.hadContext; }));
 }
 
 TEST_SUITE_END();

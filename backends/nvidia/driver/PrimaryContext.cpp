@@ -1,0 +1,102 @@
+#include "backends/nvidia/driver/PrimaryContext.h"
+
+#include "backends/nvidia/driver/CurrentContext.h"
+
+namespace jitk::nvidia {
+
+using namespace api;
+
+Result<std::shared_ptr<PrimaryContext>> PrimaryContext::retain(std::shared_ptr<const Driver> driver, CUdevice device) {
+  CUcontext context = nullptr;
+  JITK_TRY(driver->check((*driver)->primaryCtxRetain(&context, device), "cuDevicePrimaryCtxRetain"));
+  return std::make_shared<PrimaryContext>(std::move(driver), device, context);
+}
+
+PrimaryContext::~PrimaryContext() {
+  if (!retired_.empty()) {
+    CurrentContext current(driver(), context_);
+    (void)driver()->ctxSynchronize();
+    for (const Retired &retired : retired_) {
+      if (retired.event) {
+        (void)driver()->eventDestroy(retired.event);
+      }
+      unload(retired.code);
+    }
+  }
+  (void)driver()->primaryCtxRelease(device_);
+}
+
+// Nobody is left to tell of a failure: at the end of a process the driver may be gone already.
+void PrimaryContext::unload(const LoadedCode &code) const {
+  if (code.library) {
+    (void)driver()->libraryUnload(code.library);
+  }
+  if (code.module) {
+    (void)driver()->moduleUnload(code.module);
+  }
+}
+
+/// Marks the place in the context's work after which the code can go. False if that cannot be done now.
+bool PrimaryContext::record(Retired &retired) const {
+  if (!driver()->ctxRecordEvent) {
+    return false;
+  }
+  CUevent event = nullptr;
+  if (driver()->eventCreate(&event, CU_EVENT_DISABLE_TIMING) != CUDA_SUCCESS) {
+    return false;
+  }
+  if (driver()->ctxRecordEvent(context_, event) != CUDA_SUCCESS) {
+    (void)driver()->eventDestroy(event);
+    return false;
+  }
+  retired.event = event;
+  return true;
+}
+
+bool PrimaryContext::finished(Retired &retired) const {
+  if (!driver()->ctxRecordEvent) {
+    return driver()->ctxSynchronize() == CUDA_SUCCESS;
+  }
+  if (!retired.event && !record(retired)) {
+    return false;
+  }
+  // A failure is the context's, not the event's: nothing runs in it any more.
+  if (driver()->eventQuery(retired.event) == CUDA_ERROR_NOT_READY) {
+    return false;
+  }
+  (void)driver()->eventDestroy(retired.event);
+  return true;
+}
+
+void PrimaryContext::retire(LoadedCode code, bool used) {
+  CurrentContext current(driver(), context_);
+  RelaxedCapture relaxed(driver());
+  if (!used) {
+    unload(code);
+    return;
+  }
+  {
+    std::lock_guard lock(mutex_);
+    retired_.push_back({code});
+    (void)record(retired_.back());
+  }
+  collect();
+}
+
+void PrimaryContext::collect() {
+  std::lock_guard lock(mutex_);
+  if (retired_.empty()) {
+    return;
+  }
+  CurrentContext current(driver(), context_);
+  RelaxedCapture relaxed(driver());
+  std::erase_if(retired_, [&](Retired &retired) {
+    bool done = finished(retired);
+    if (done) {
+      unload(retired.code);
+    }
+    return done;
+  });
+}
+
+} // namespace jitk::nvidia

@@ -1,0 +1,58 @@
+// PrimaryContext: a device's primary context, and the code in it that nobody needs any more.
+
+#pragma once
+
+#include "backends/nvidia/driver/Driver.h"
+
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace jitk::nvidia {
+
+/// Code as the driver loaded it; one of the two is set.
+struct LoadedCode {
+  api::CUlibrary library = nullptr;
+  api::CUmodule module = nullptr;
+};
+
+/// Held while anything needs it. Thread-safe.
+///
+/// Code whose last reference is gone may still be running. It is unloaded once all that was enqueued in the context
+/// before has finished, which an event of the whole context tells without waiting. A driver that has no such events
+/// (before CUDA 12.5) is waited for.
+class PrimaryContext {
+public:
+  static Result<std::shared_ptr<PrimaryContext>> retain(std::shared_ptr<const Driver> driver, api::CUdevice device);
+  PrimaryContext(std::shared_ptr<const Driver> driver, api::CUdevice device, api::CUcontext context)
+      : driver_(std::move(driver)), device_(device), context_(context) {}
+  PrimaryContext(const PrimaryContext &) = delete;
+  PrimaryContext &operator=(const PrimaryContext &) = delete;
+  ~PrimaryContext();
+
+  const Driver &driver() const { return *driver_; }
+  api::CUcontext handle() const { return context_; }
+
+  /// Unloads `code`: now if it was never `used`, else when it can.
+  void retire(LoadedCode code, bool used);
+  /// Unloads what has finished.
+  void collect();
+
+private:
+  struct Retired {
+    LoadedCode code;
+    api::CUevent event = nullptr; ///< null where it could not be recorded yet, as under capture
+  };
+
+  void unload(const LoadedCode &code) const;
+  bool record(Retired &retired) const;
+  bool finished(Retired &retired) const;
+
+  const std::shared_ptr<const Driver> driver_;
+  const api::CUdevice device_;
+  const api::CUcontext context_;
+  std::mutex mutex_;
+  std::vector<Retired> retired_; ///< guarded by mutex_
+};
+
+} // namespace jitk::nvidia
