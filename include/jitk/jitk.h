@@ -309,7 +309,10 @@ typedef struct jitk_kernel_s *jitk_kernel_t;
 JITK_API jitk_status_t jitk_runtime_kernel(jitk_runtime_t runtime, jitk_device_t device, jitk_description_t description,
                                            jitk_kernel_t *kernel, jitk_error_t *error);
 JITK_API void jitk_kernel_retain(jitk_kernel_t kernel);
-/* The last reference unloads the code. No launch of it may be in flight then. */
+/*
+ * The last reference unloads the code, once launches in flight have finished: nobody waits for them (a driver older
+ * than CUDA 12.5 is waited for). A graph that holds a launch must not be launched after.
+ */
 JITK_API void jitk_kernel_release(jitk_kernel_t kernel);
 
 /* Fills `*info`, whose `struct_size` the caller has set. The strings belong to the kernel. */

@@ -51,6 +51,16 @@ FAKE_EXPORT FakeCuda *fake_cuda() {
 FAKE_EXPORT std::vector<void *> *fake_cuda_contexts() { return &contexts; }
 FAKE_EXPORT void *fake_cuda_context(int device) { return &contextObjects[device]; }
 
+FAKE_EXPORT uint64_t fake_cuda_count(const char *symbol) {
+  std::lock_guard lock(mutex);
+  uint64_t count = 0;
+  for (const auto &[name, calls] : fake_cuda()->numCalls) {
+    count += *symbol == 0 || name == symbol ? calls : 0;
+  }
+  return count;
+}
+FAKE_EXPORT void fake_cuda_remember(int remember) { fake_cuda()->remember = remember != 0; }
+
 /// Notes the call; returns the answer that the test wants of it.
 static CUresult note(const char *symbol) {
   std::lock_guard lock(mutex);

@@ -56,6 +56,10 @@ extern "C" {
 jitk::test::FakeCuda *fake_cuda();
 /// The calling thread's stack of contexts.
 std::vector<void *> *fake_cuda_contexts();
+/// How often a function was called; for programs in C. "" = all of them.
+uint64_t fake_cuda_count(const char *symbol);
+/// Sets `remember`.
+void fake_cuda_remember(int remember);
 /// The context of a device, as cuDevicePrimaryCtxRetain gives it.
 void *fake_cuda_context(int device);
 }

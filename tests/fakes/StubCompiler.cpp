@@ -3,6 +3,7 @@
 //   n=13   unsupported, with the output of a tool
 //   n=17   machine code that is none
 //
+// For n=23 the kernel has twelve arguments.
 // While it compiles n=19 it interrupts the process, as Ctrl-C would.
 
 #include "tests/fakes/StubCompiler.h"
@@ -34,7 +35,13 @@ public:
     if (n == 17) {
       compiler.code = {};
     }
-    return compiler.compile(description, target, options);
+    Result<CompiledKernel> kernel = compiler.compile(description, target, options);
+    if (n == 23) {
+      std::vector<Argument> &arguments = kernel->recipe.steps[0].arguments;
+      arguments.resize(12, {Argument::Kind::Integer32, 0, Expression::constant(7)});
+      arguments[0].expression = Expression::constant(12);
+    }
+    return kernel;
   }
   Result<std::unique_ptr<Device>> createEmulator(const EmulatorOptions &options) override {
     return StubCompiler().createEmulator(options);

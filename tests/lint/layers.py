@@ -42,7 +42,8 @@ ROOMS = {
     "integrations": ["std", "include/jitk"],
     "perf": ["std", "json", "cli", "include/jitk", "tests/support"],
     # What no user sees is timed where it is.
-    "perf/overhead": ["std", "json", "cli", "mlir", "llvm", "include/jitk", "tests/support", "tests/fakes", "src"],
+    "perf/overhead": ["std", "json", "cli", "mlir", "llvm", "include/jitk", "tests/support", "tests/fakes", "src",
+                      "backends/nvidia/driver"],
     "tests/capi": ["std", "include/jitk", "tests/support"],
     "tests": ["any"],
 }
