@@ -17,12 +17,6 @@ static Status checkHeadSize(const Description &description, std::string_view nam
 static Status checkAttention(const Description &description) {
   JITK_TRY(checkHeadSize(description, "head_dim"));
   JITK_TRY(checkHeadSize(description, "value_dim"));
-  const Dimension &heads = description.dimension("heads");
-  const Dimension &keyHeads = description.dimension("kv_heads");
-  if (heads.isStatic() && keyHeads.isStatic() && heads.value % keyHeads.value != 0) {
-    return invalidArgument("attribute heads must be a multiple of kv_heads " + std::to_string(keyHeads.value) +
-                           ": got '" + std::to_string(heads.value) + "'");
-  }
   return okStatus();
 }
 
@@ -55,6 +49,7 @@ void addAttentionOps(std::vector<OpSchema> &ops) {
               {"lse", "fp32", {"batch", "heads", "seq_q"}, true, "natural logarithm"},
           },
       .scalars = {},
+      .multiples = {{"heads", "kv_heads"}},
       .check = checkAttention,
   });
 }

@@ -9,11 +9,6 @@ static Status mustBe(const std::string &attribute, const std::string &wanted, co
 }
 
 static Status checkGatedDeltaRule(const Description &description) {
-  const Dimension &keyHeads = description.dimension("qk_heads");
-  const Dimension &valueHeads = description.dimension("v_heads");
-  if (keyHeads.isStatic() && valueHeads.isStatic() && valueHeads.value % keyHeads.value != 0) {
-    return mustBe("v_heads", "a multiple of qk_heads " + keyHeads.toString(), valueHeads.toString());
-  }
   if (description.word("mode") == "chunk" && description.word("dtype") == "fp32") {
     return mustBe("dtype", "bf16 or fp16 where mode is chunk, whose products run on tensor cores", "fp32");
   }
@@ -87,6 +82,7 @@ void addLinearAttentionOps(std::vector<OpSchema> &ops) {
                "!state_pool"},
           },
       .scalars = {},
+      .multiples = {{"v_heads", "qk_heads"}},
       .check = checkGatedDeltaRule,
   });
 }

@@ -93,6 +93,27 @@ static std::optional<std::string_view> findText(const AttributeSchema &schema, s
   return schema.defaultValue.empty() ? std::nullopt : std::optional(schema.defaultValue);
 }
 
+/// Whether the static dimensions are multiples of those that they must be multiples of.
+static Status checkMultiples(const OpSchema &op, const Description &description) {
+  for (const auto &[multiple, factor] : op.multiples) {
+    const Dimension &size = description.dimension(multiple), &by = description.dimension(factor);
+    if (size.isStatic() && by.isStatic() && size.value % by.value != 0) {
+      return invalidArgument("attribute " + std::string(multiple) + " must be a multiple of " + std::string(factor) +
+                             " " + std::to_string(by.value) + ": got '" + std::to_string(size.value) + "'");
+    }
+  }
+  return okStatus();
+}
+
+int64_t OpSchema::largest(std::string_view attribute) const {
+  for (const AttributeSchema &schema : attributes) {
+    if (schema.name == attribute) {
+      return schema.maximum;
+    }
+  }
+  return INT64_MAX;
+}
+
 Result<Description> OpSchema::describe(std::span<const Given> given) const {
   JITK_TRY(checkNames(*this, given));
   Attributes values;
@@ -109,6 +130,7 @@ Result<Description> OpSchema::describe(std::span<const Given> given) const {
     JITK_ASSIGN(values[std::string(schema.name)], parseValue(schema, *text));
   }
   Description description{std::string(name), std::move(values)};
+  JITK_TRY(checkMultiples(*this, description));
   if (check) {
     JITK_TRY(check(description));
   }

@@ -51,7 +51,10 @@ struct OpSchema {
   std::vector<AttributeSchema> attributes;
   std::vector<TensorSchema> tensors; ///< in the order of a launch
   std::vector<ScalarSchema> scalars; ///< in the order of a launch
-  /// What must hold between attributes; null = nothing.
+  /// Dimensions that are multiples of another, static or at each launch: {"heads", "kv_heads"}.
+  std::vector<std::pair<std::string_view, std::string_view>> multiples = {};
+  /// What else must hold between attributes; null = nothing. Sees no size that is known at launch only: what it would
+  /// say of one belongs to `multiples`.
   Status (*check)(const Description &description) = nullptr;
 
   /// Name and text of an attribute, as a user gives it.
@@ -60,6 +63,8 @@ struct OpSchema {
   /// Makes a complete description. Fails with InvalidArgument, naming the attribute, the value found and what is
   /// allowed.
   Result<Description> describe(std::span<const Given> given) const;
+  /// The largest size that an attribute, a dimension, may have.
+  int64_t largest(std::string_view attribute) const;
   /// The schema as a JSON object, for people and tools.
   std::string toJson() const;
 };

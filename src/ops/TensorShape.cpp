@@ -1,5 +1,7 @@
 #include "src/ops/TensorShape.h"
 
+#include "src/ops/SizeRules.h"
+
 #include <charconv>
 
 namespace jitk {
@@ -33,16 +35,12 @@ Result<int64_t> sizeOf(const Description &description, std::string_view attribut
   if (dimension.isStatic()) {
     return dimension.value;
   }
-  std::string name = "dimension " + std::string(attribute) + " of " + description.op();
   auto found = sizes.find(attribute);
   if (found == sizes.end()) {
-    return invalidArgument(name + " is dynamic and needs a size");
+    return invalidArgument("dimension " + std::string(attribute) + " of " + description.op() +
+                           " is dynamic and needs a size");
   }
-  int64_t size = found->second;
-  if (size < 0 || size % dimension.divisor != 0 || (dimension.bound != 0 && size > dimension.bound)) {
-    return invalidArgument(name + " must fit " + dimension.toString() + ": got " + std::to_string(size));
-  }
-  return size;
+  return found->second;
 }
 
 /// Takes what stands before `separator` off the front of `text`, and the separator too.
@@ -90,7 +88,7 @@ static bool isPresent(const TensorSchema &tensor, const Description &description
   return flag.empty() || description.flag(flag);
 }
 
-/// Refuses sizes that no dynamic dimension takes.
+/// Refuses sizes that no dynamic dimension takes, and those that break a rule.
 static Status checkSizes(const Description &description, const DynamicSizes &sizes) {
   for (const auto &[name, size] : sizes) {
     auto attribute = description.attributes().find(name);
@@ -100,7 +98,16 @@ static Status checkSizes(const Description &description, const DynamicSizes &siz
       return invalidArgument(description.op() + " has no dynamic dimension of that name: got '" + name + "'");
     }
   }
-  return okStatus();
+  std::vector<std::string> names;
+  std::vector<int64_t> values;
+  for (const auto &[name, value] : description.attributes()) {
+    const auto *dimension = std::get_if<Dimension>(&value);
+    if (dimension && !dimension->isStatic()) {
+      names.push_back(name);
+      JITK_ASSIGN(values.emplace_back(), sizeOf(description, name, sizes));
+    }
+  }
+  return SizeRules(description, std::move(names)).check(values);
 }
 
 Result<std::vector<TensorShape>> tensorShapes(const Description &description, const DynamicSizes &sizes) {

@@ -25,7 +25,7 @@ struct TensorShape {
 using DynamicSizes = std::map<std::string, int64_t, std::less<>>;
 
 /// The tensors in the order in which a launch gives them. Fails with InvalidArgument, naming the dimension, if a
-/// dynamic one has no size or one that does not fit its divisor or bound, or if a size is for no dynamic one.
+/// dynamic one has no size or one that breaks its rules (SizeRules.h), or if a size is for no dynamic one.
 Result<std::vector<TensorShape>> tensorShapes(const Description &description, const DynamicSizes &sizes);
 
 /// The size of a dimension or the value of an integer attribute at this launch.

@@ -58,22 +58,8 @@ Status Kernel::bind() {
     }
     steps_.push_back(std::move(bound));
   }
-  bindLimits();
+  sizeRules_ = SizeRules(problem_->description, recipe_.dimensions);
   return okStatus();
-}
-
-void Kernel::bindLimits() {
-  const auto &attributes = problem_->description.attributes();
-  for (const std::string &name : recipe_.dimensions) {
-    Limits limits;
-    auto found = attributes.find(name);
-    const Dimension *dimension = found == attributes.end() ? nullptr : std::get_if<Dimension>(&found->second);
-    if (dimension) {
-      limits.divisor = dimension->divisor;
-      limits.bound = dimension->bound > 0 ? dimension->bound : INT64_MAX;
-    }
-    limits_.push_back(limits);
-  }
 }
 
 // --- checking; the messages are built apart, so that the usual path stays short
@@ -81,11 +67,6 @@ void Kernel::bindLimits() {
 [[gnu::cold, gnu::noinline]] static Status wrongCount(const char *what, size_t wanted, size_t found) {
   return invalidArgument(std::string("number of ") + what + " must be " + std::to_string(wanted) + ": got " +
                          std::to_string(found));
-}
-
-[[gnu::cold, gnu::noinline]] static Status wrongSize(const std::string &name, const std::string &wanted,
-                                                     int64_t found) {
-  return invalidArgument("dimension " + name + " must be " + wanted + ": got " + std::to_string(found));
 }
 
 [[gnu::cold, gnu::noinline]] static Status wrongAddress(const std::string &name, uint64_t alignment, uint64_t found) {
@@ -98,25 +79,6 @@ void Kernel::bindLimits() {
   std::string wanted =
       found == 0 ? " must not be null: got 0x" : " must be aligned to " + std::to_string(alignment) + " bytes: got 0x";
   return invalidArgument("address of " + name + wanted + hex);
-}
-
-Status Kernel::checkDimensions(std::span<const int64_t> dimensions) const {
-  if (dimensions.size() != limits_.size()) {
-    return wrongCount("dimensions", limits_.size(), dimensions.size());
-  }
-  for (size_t i = 0; i < dimensions.size(); ++i) {
-    const Limits &limits = limits_[i];
-    if (dimensions[i] < 0) {
-      return wrongSize(recipe_.dimensions[i], "zero or more", dimensions[i]);
-    }
-    if (dimensions[i] > limits.bound) {
-      return wrongSize(recipe_.dimensions[i], "at most " + std::to_string(limits.bound), dimensions[i]);
-    }
-    if (limits.divisor != 1 && dimensions[i] % limits.divisor != 0) {
-      return wrongSize(recipe_.dimensions[i], "a multiple of " + std::to_string(limits.divisor), dimensions[i]);
-    }
-  }
-  return okStatus();
 }
 
 Status Kernel::checkTensors(std::span<const uint64_t> tensors) const {
@@ -150,7 +112,7 @@ Status Kernel::checkRest(const LaunchRequest &request) const {
 }
 
 Result<uint64_t> Kernel::workspaceBytes(std::span<const int64_t> dimensions) const {
-  JITK_TRY(checkDimensions(dimensions));
+  JITK_TRY(sizeRules_.check(dimensions));
   return static_cast<uint64_t>(std::max<int64_t>(0, recipe_.workspaceBytes.evaluate(dimensions)));
 }
 
@@ -228,7 +190,7 @@ Status Kernel::packArguments(const BoundStep &step, const LaunchRequest &request
 }
 
 Status Kernel::launch(const LaunchRequest &request) const {
-  JITK_TRY(checkDimensions(request.dimensions));
+  JITK_TRY(sizeRules_.check(request.dimensions));
   Grid grids[kMaximalSteps];
   bool empty = true;
   for (size_t i = 0; i < steps_.size(); ++i) {

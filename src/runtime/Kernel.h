@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include "src/ops/SizeRules.h"
 #include "src/runtime/Device.h"
 #include "src/runtime/EntrySource.h"
 #include "src/runtime/Problem.h"
@@ -49,11 +50,6 @@ public:
   const Recipe &recipe() const { return recipe_; }
 
 private:
-  /// What a size at launch must obey.
-  struct Limits {
-    int64_t divisor = 1;
-    int64_t bound = INT64_MAX;
-  };
   struct BoundArgument {
     Argument::Kind kind;
     uint32_t index;
@@ -70,8 +66,6 @@ private:
 
   Kernel() = default;
   Status bind();
-  void bindLimits();
-  Status checkDimensions(std::span<const int64_t> dimensions) const;
   Status checkTensors(std::span<const uint64_t> tensors) const;
   Status checkRest(const LaunchRequest &request) const;
   Status evaluateGrid(const LaunchStep &step, std::span<const int64_t> dimensions, Grid &grid) const;
@@ -84,7 +78,7 @@ private:
   double loadMilliseconds_ = 0;
   Recipe recipe_;
   std::shared_ptr<DeviceModule> module_;
-  std::vector<Limits> limits_; ///< one a dimension
+  SizeRules sizeRules_;
   std::vector<BoundStep> steps_;
 };
 

@@ -53,12 +53,24 @@ class Refusals(CliTest):
     def test_sizes(self):
         dynamic = ("run", "matmul", "m=*%8<=64", "n=3", "k=8")
         self.fails(*dynamic, code=USAGE, says="dimension m of matmul is dynamic and needs a size")
-        self.fails(*dynamic, "--size", "m=7", code=USAGE, says="dimension m of matmul must fit *%8<=64: got 7")
-        self.fails(*dynamic, "--size", "m=72", code=USAGE, says="got 72")
-        self.fails(*dynamic, "--size", "m=-8", code=USAGE, says="got -8")
+        self.fails(*dynamic, "--size", "m=7", code=USAGE, says="dimension m must be a multiple of 8: got 7")
+        self.fails(*dynamic, "--size", "m=72", code=USAGE, says="dimension m must be at most 64: got 72")
+        self.fails(*dynamic, "--size", "m=-8", code=USAGE, says="dimension m must be zero or more: got -8")
+        unbounded = ("run", "matmul", "m=*", "n=*", "k=*", "--size", "k=0", "--size", "n=1099511627776", "--size", "m=1")
+        self.fails(*unbounded, code=USAGE, says="dimension n must be at most 2147483647: got 1099511627776")
         self.fails(*dynamic, "--size", "m", code=USAGE, says="a size must be written name=number: got 'm'")
         self.fails(*dynamic, "--size", "m=8x", code=USAGE, says="a size must be written name=number: got 'm=8x'")
         self.fails(*dynamic, "--size", "m=8", "--size", "n=3", code=USAGE, says="no dynamic dimension of that name: got 'n'")
+
+    def test_sizes_that_break_a_rule_between_dimensions(self):
+        for words, sizes, says in (
+            (("heads=2", "kv_heads=*"), ("kv_heads=3",), "dimension heads must be a multiple of kv_heads 3: got 2"),
+            (("heads=2", "kv_heads=*"), ("kv_heads=0",), "dimension heads must be a multiple of kv_heads 0: got 2"),
+            (("heads=*", "kv_heads=2"), ("heads=5",), "dimension heads must be a multiple of kv_heads 2: got 5"),
+        ):
+            with self.subTest(words=words, sizes=sizes):
+                given = [word for size in sizes for word in ("--size", size)]
+                self.fails("run", "flash_attention", *words, "seq_q=3", "head_dim=16", *given, code=USAGE, says=says)
 
     def test_devices(self):
         self.fails("run", *MATMUL, "--device", "gpu", code=USAGE, says="'gpu'")

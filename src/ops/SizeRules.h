@@ -1,0 +1,50 @@
+// What the dynamic sizes of a launch must obey: their own limits, and what an op's schema demands between attributes.
+
+#pragma once
+
+#include "src/ops/OpSchema.h"
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace jitk {
+
+/// Immutable; thread-safe.
+class SizeRules {
+public:
+  SizeRules() = default;
+  /// For sizes in the order of `dynamicDimensions`. A name that the description lacks may have any size.
+  SizeRules(const Description &description, std::vector<std::string> dynamicDimensions);
+
+  /// Fails with InvalidArgument, naming the dimension, if there are more or fewer sizes than dimensions, if one is
+  /// negative, above its bound, or no multiple of what it must be one of. Allocates nothing unless it fails.
+  Status check(std::span<const int64_t> sizes) const;
+
+private:
+  struct Limits {
+    int64_t divisor = 1;
+    int64_t bound = INT64_MAX;
+  };
+  /// A dimension: one of the launch's, or of a static size.
+  struct Extent {
+    std::string name;
+    int64_t index = -1; ///< of the launch's sizes; -1: static
+    int64_t size = 0;   ///< if static
+
+    int64_t at(std::span<const int64_t> sizes) const { return index < 0 ? size : sizes[size_t(index)]; }
+  };
+  struct Multiple {
+    Extent multiple, factor;
+  };
+
+  std::optional<Extent> extentOf(const Description &description, std::string_view name) const;
+
+  std::vector<std::string> names_;
+  std::vector<Limits> limits_; ///< one a dimension
+  std::vector<Multiple> multiples_;
+};
+
+} // namespace jitk
