@@ -22,6 +22,10 @@ static Json toJson(const Expression &expression, const Recipe &recipe) {
       stack.push_back(recipe.dimensions[static_cast<size_t>(term.value)]);
       continue;
     }
+    if (term.op == Expression::Op::Multiprocessors) {
+      stack.push_back("multiprocessors");
+      continue;
+    }
     std::string right = std::move(stack.back());
     stack.pop_back();
     stack.back() = std::string(kNames[static_cast<size_t>(term.op)]) + "(" + stack.back() + ", " + right + ")";

@@ -30,6 +30,8 @@ struct DeviceOptions {
   /// same run of a CTA.
   uint64_t seed = 0;
   uint32_t workers = 0; ///< host threads that run CTAs; 0 = one a core
+  /// What kernels see that fit their grid to the device: few, so that small problems make their CTAs go round.
+  uint32_t multiprocessors = 4;
   Checks checks;
   size_t maxFindings = 64;                      ///< kept of one launch
   uint64_t maxInstructions = uint64_t(1) << 28; ///< executed by one thread, before it is stopped

@@ -39,6 +39,7 @@ public:
 
   Target target() const override { return options_.target; }
   std::string name() const override { return "emulator"; }
+  uint32_t multiprocessors() const override { return options_.multiprocessors; }
   Result<std::shared_ptr<DeviceModule>> load(std::span<const uint8_t> code) override;
   Result<uint64_t> allocate(size_t bytes) override;
   Status free(uint64_t address) override;

@@ -51,6 +51,8 @@ public:
   virtual ~Device() = default;
   virtual Target target() const = 0;
   virtual std::string name() const = 0; ///< "NVIDIA H200", "emulator"
+  /// How many CTAs run at a time where each takes a whole multiprocessor; at least one.
+  virtual uint32_t multiprocessors() const = 0;
 
   virtual Result<std::shared_ptr<DeviceModule>> load(std::span<const uint8_t> code) = 0;
 

@@ -33,6 +33,7 @@ static int64_t apply(Expression::Op op, int64_t lhs, int64_t rhs) {
     return std::max(lhs, rhs);
   case Expression::Op::Constant:
   case Expression::Op::Dimension:
+  case Expression::Op::Multiprocessors:
     break;
   }
   JITK_ASSERT(false && "not a binary operator");
@@ -41,7 +42,9 @@ static int64_t apply(Expression::Op op, int64_t lhs, int64_t rhs) {
 
 static bool isDivision(Expression::Op op) { return op == Expression::Op::CeilDiv || op == Expression::Op::FloorDiv; }
 
-static bool isLeaf(Expression::Op op) { return op == Expression::Op::Constant || op == Expression::Op::Dimension; }
+static bool isLeaf(Expression::Op op) {
+  return op == Expression::Op::Constant || op == Expression::Op::Dimension || op == Expression::Op::Multiprocessors;
+}
 
 Expression Expression::binary(Op op, const Expression &lhs, const Expression &rhs) {
   JITK_ASSERT(!isDivision(op) || (rhs.isConstant() && rhs.terms_.front().value > 0));
@@ -58,12 +61,22 @@ Expression Expression::binary(Op op, const Expression &lhs, const Expression &rh
   return Expression(std::move(terms));
 }
 
+Expression Expression::onDevice(uint32_t count) const {
+  std::vector<Term> terms = terms_;
+  for (Term &term : terms) {
+    if (term.op == Op::Multiprocessors) {
+      term = {Op::Constant, count};
+    }
+  }
+  return Expression(std::move(terms));
+}
+
 int64_t Expression::evaluate(std::span<const int64_t> dimensions) const {
   int64_t stack[kMaximalDepth];
   size_t depth = 0;
   for (const Term &term : terms_) {
     if (isLeaf(term.op)) {
-      JITK_ASSERT(depth < kMaximalDepth);
+      JITK_ASSERT(depth < kMaximalDepth && term.op != Op::Multiprocessors);
       stack[depth++] = term.op == Op::Constant ? term.value : dimensions[static_cast<size_t>(term.value)];
       continue;
     }
@@ -78,7 +91,8 @@ bool Expression::isValid(size_t numDimensions) const {
   size_t depth = 0;
   for (size_t i = 0; i < terms_.size(); ++i) {
     const Term &term = terms_[i];
-    if (term.op > Op::Max || (term.op == Op::Dimension && static_cast<uint64_t>(term.value) >= numDimensions)) {
+    if (term.op > Op::Multiprocessors ||
+        (term.op == Op::Dimension && static_cast<uint64_t>(term.value) >= numDimensions)) {
       return false;
     }
     if (isLeaf(term.op)) {

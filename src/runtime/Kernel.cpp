@@ -34,7 +34,7 @@ Result<std::shared_ptr<const Kernel>> Kernel::load(std::shared_ptr<Device> devic
   kernel->device_ = std::move(device);
   kernel->problem_ = std::move(problem);
   kernel->obtained_ = std::move(obtained);
-  kernel->recipe_ = *std::move(recipe);
+  kernel->recipe_ = recipe->onDevice(kernel->device_->multiprocessors());
   if (Status bound = kernel->bind(); !bound.ok()) {
     return std::move(bound).atStage("load").withNote("while loading " + kernel->problem_->text);
   }

@@ -180,6 +180,27 @@ Result<Recipe> Recipe::deserialize(std::span<const uint8_t> bytes) {
   return recipe;
 }
 
+Recipe Recipe::onDevice(uint32_t count) const {
+  Recipe recipe = *this;
+  auto bind = [count](auto &expressions) {
+    for (Expression &expression : expressions) {
+      expression = expression.onDevice(count);
+    }
+  };
+  for (TensorMap &map : recipe.tensorMaps) {
+    bind(map.sizes);
+    bind(map.strides);
+  }
+  for (LaunchStep &step : recipe.steps) {
+    bind(step.grid);
+    for (Argument &argument : step.arguments) {
+      argument.expression = argument.expression.onDevice(count);
+    }
+  }
+  recipe.workspaceBytes = recipe.workspaceBytes.onDevice(count);
+  return recipe;
+}
+
 static Status wrong(const std::string &what) { return internalError("recipe is not valid: " + what); }
 
 static bool areValid(std::span<const Expression> expressions, size_t numDimensions) {

@@ -144,8 +144,17 @@ FAKE_EXPORT CUresult cuDeviceGetName(char *name, int length, CUdevice) {
 
 FAKE_EXPORT CUresult cuDeviceGetAttribute(int *value, DeviceAttribute attribute, CUdevice device) {
   NOTE();
-  bool major = attribute == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR;
-  *value = major ? fake_cuda()->major[device] : fake_cuda()->minor[device];
+  switch (attribute) {
+  case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT:
+    *value = fake_cuda()->multiprocessors[device];
+    break;
+  case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR:
+    *value = fake_cuda()->major[device];
+    break;
+  case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR:
+    *value = fake_cuda()->minor[device];
+    break;
+  }
   return CUDA_SUCCESS;
 }
 

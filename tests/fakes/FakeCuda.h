@@ -28,6 +28,7 @@ struct FakeCuda {
   int numDevices = 2;
   int major[kMaximalDevices] = {9, 8, 9, 9};
   int minor[kMaximalDevices] = {0, 0, 0, 0};
+  int multiprocessors[kMaximalDevices] = {132, 108, 132, 132};
   bool capturing = false; ///< some stream is being captured, in the global mode
   bool busy = false;      ///< what is launched does not finish until this is false, or somebody waits for it
   bool remember = true;   ///< false: `calls` and `launches` stay empty, so that a launch costs next to nothing

@@ -90,6 +90,7 @@ public:
 
   Target target() const override { return target_; }
   std::string name() const override { return "stub"; }
+  uint32_t multiprocessors() const override { return 6; }
 
   Result<std::shared_ptr<DeviceModule>> load(std::span<const uint8_t>) override {
     {

@@ -19,11 +19,14 @@ Result<std::shared_ptr<Device>> CudaDevice::open(std::shared_ptr<const Driver> d
   }
   CUdevice device = 0;
   JITK_TRY(driver->check((*driver)->deviceGet(&device, ordinal), "cuDeviceGet"));
-  int major = 0, minor = 0;
+  int major = 0, minor = 0, multiprocessors = 0;
   JITK_TRY(driver->check((*driver)->deviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device),
                          "cuDeviceGetAttribute"));
   JITK_TRY(driver->check((*driver)->deviceGetAttribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device),
                          "cuDeviceGetAttribute"));
+  JITK_TRY(
+      driver->check((*driver)->deviceGetAttribute(&multiprocessors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device),
+                    "cuDeviceGetAttribute"));
   char name[256] = {};
   JITK_TRY(driver->check((*driver)->deviceGetName(name, sizeof name - 1, device), "cuDeviceGetName"));
 
@@ -33,7 +36,7 @@ Result<std::shared_ptr<Device>> CudaDevice::open(std::shared_ptr<const Driver> d
   // Code is made for the very device, so its architecture-specific instructions may be used.
   target.archSpecific = target.capability >= 90;
   JITK_ASSIGN(std::shared_ptr<PrimaryContext> context, PrimaryContext::retain(std::move(driver), device));
-  return std::shared_ptr<Device>(new CudaDevice(std::move(context), target, name));
+  return std::shared_ptr<Device>(new CudaDevice(std::move(context), target, name, uint32_t(multiprocessors)));
 }
 
 Result<std::shared_ptr<DeviceModule>> CudaDevice::load(std::span<const uint8_t> code) {

@@ -19,6 +19,7 @@ public:
 
   Target target() const override { return target_; }
   std::string name() const override { return name_; }
+  uint32_t multiprocessors() const override { return multiprocessors_; }
   Result<std::shared_ptr<DeviceModule>> load(std::span<const uint8_t> code) override;
   Result<uint64_t> allocate(size_t bytes) override;
   Status free(uint64_t address) override;
@@ -30,13 +31,14 @@ public:
   Status synchronize() override;
 
 private:
-  CudaDevice(std::shared_ptr<PrimaryContext> context, Target target, std::string name)
-      : context_(std::move(context)), target_(target), name_(std::move(name)) {}
+  CudaDevice(std::shared_ptr<PrimaryContext> context, Target target, std::string name, uint32_t multiprocessors)
+      : context_(std::move(context)), target_(target), name_(std::move(name)), multiprocessors_(multiprocessors) {}
   const Driver &driver() const { return context_->driver(); }
 
   const std::shared_ptr<PrimaryContext> context_;
   const Target target_;
   const std::string name_;
+  const uint32_t multiprocessors_;
 };
 
 /// Opens "0", "1", ...: the device name without "cuda:". The driver is opened at the first call.

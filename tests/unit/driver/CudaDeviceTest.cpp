@@ -67,6 +67,11 @@ TEST_CASE("a device that is not there is unavailable") {
   CHECK(openDevice("x").status().code() == StatusCode::InvalidArgument);
 }
 
+TEST_CASE("a device knows its multiprocessors") {
+  Fixture fixture;
+  CHECK(fixture.device()->multiprocessors() == 132);
+}
+
 TEST_CASE("a driver that is not there is unavailable") {
   Result<std::shared_ptr<const Driver>> driver = Driver::open("/nowhere/libcuda.so.1");
   CHECK(driver.status().code() == StatusCode::Unavailable);

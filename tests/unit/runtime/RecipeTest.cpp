@@ -83,6 +83,30 @@ TEST_CASE("expressions that cannot be evaluated are not valid") {
   CHECK_FALSE(Expression(std::vector<Expression::Term>(17, {Op::Constant, 1})).isValid(1));
 }
 
+TEST_CASE("a device's multiprocessors become a constant when a recipe is bound to it") {
+  using Op = Expression::Op;
+  std::array<int64_t, 2> sizes = {1000, 7};
+  Expression grid =
+      Expression::binary(Op::Min, Expression::binary(Op::CeilDiv, dim(0), number(4)), Expression::multiprocessors());
+  CHECK(grid.isValid(2));
+  CHECK(grid.onDevice(132).evaluate(sizes) == 132);
+  CHECK(grid.onDevice(1000).evaluate(sizes) == 250);
+  CHECK_FALSE(Expression({{Op::Dimension, 0}, {Op::Multiprocessors, 0}, {Op::CeilDiv, 0}}).isValid(1));
+
+  Recipe recipe = sample();
+  recipe.steps.front().grid[0] = grid;
+  recipe.workspaceBytes = Expression::multiprocessors();
+  recipe.steps.front().arguments[2].expression = Expression::multiprocessors();
+  REQUIRE(recipe.validate().ok());
+  Result<Recipe> back = Recipe::deserialize(recipe.serialize());
+  REQUIRE(back.ok());
+  Recipe bound = back->onDevice(60);
+  CHECK(bound.steps.front().grid[0].evaluate(sizes) == 60);
+  CHECK(bound.steps.front().arguments[2].expression == number(60));
+  CHECK(bound.workspaceBytes == number(60));
+  CHECK(bound.steps.front().grid[1] == number(2));
+}
+
 TEST_CASE("a recipe survives its byte form") {
   Recipe recipe = sample();
   REQUIRE(recipe.validate().ok());
