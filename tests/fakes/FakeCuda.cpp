@@ -447,6 +447,9 @@ FAKE_EXPORT CUresult cuLaunchKernelEx(const LaunchConfig *config, CUfunction han
 FAKE_EXPORT CUresult cuTensorMapEncodeTiled(void *map, int, uint32_t, void *address, const uint64_t *, const uint64_t *,
                                             const uint32_t *, const uint32_t *, int, int, int, int) {
   NOTE();
+  if (currentContext() == nullptr) {
+    return CUDA_ERROR_INVALID_CONTEXT;
+  }
   std::memset(map, 0, 128);
   std::memcpy(map, &address, sizeof address);
   return CUDA_SUCCESS;

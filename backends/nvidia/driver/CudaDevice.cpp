@@ -91,6 +91,9 @@ Status CudaDevice::encodeTensorMap(void *map, uint32_t elementType, uint64_t add
   if (!driver()->tensorMapEncodeTiled) {
     return unsupported("tensor maps need a driver of CUDA 12 or newer: got " + std::to_string(driver().version()));
   }
+  // The driver asks for a context although it encodes on the host.
+  CurrentContext current(driver(), context_->handle());
+  JITK_TRY(current.status());
   // No interleaving; lines of 256 bytes are fetched into L2, since boxes are read whole; zeros outside.
   enum { InterleaveNone = 0, PromotionL2Of256Bytes = 3, FillZero = 0 };
   static constexpr uint32_t kElementStrides[] = {1, 1, 1, 1, 1};

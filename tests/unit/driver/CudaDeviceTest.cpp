@@ -171,6 +171,15 @@ TEST_CASE("an old driver loads modules and launches without attributes") {
   CHECK(device->encodeTensorMap(map.data(), 0, 0, {}, {}, {}, 0).code() == StatusCode::Unsupported);
 }
 
+TEST_CASE("a tensor map is encoded by a thread that has no context") {
+  Fixture fixture;
+  std::shared_ptr<Device> device = fixture.device();
+  alignas(64) std::array<uint8_t, 128> map;
+  const uint64_t sizes[] = {64, 64}, strides[] = {128};
+  const uint32_t box[] = {64, 64};
+  CHECK(device->encodeTensorMap(map.data(), 6, 4096, sizes, strides, box, 3).ok());
+}
+
 TEST_CASE("memory is copied, filled and freed") {
   Fixture fixture;
   std::shared_ptr<Device> device = fixture.device();
