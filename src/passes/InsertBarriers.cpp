@@ -373,8 +373,9 @@ void BarrierInsertion::require(Operation *op, ArrayRef<Access> accesses, State &
       fence |= async && write.needsFence;
     }
   }
-  // An arrival tells others that this group is done with a buffer, whichever it is.
-  if (isa<ttng::ArriveBarrierOp>(op)) {
+  // An arrival tells others that this group is done with a buffer, whichever it is; one of each warp tells it of that
+  // warp alone.
+  if (auto arrive = dyn_cast<ttng::ArriveBarrierOp>(op); arrive && !arrive.getPerWarp()) {
     barrier |=
         !state.reads.empty() || llvm::any_of(state.writes, [](const Write &write) { return write.needsBarrier; });
   }

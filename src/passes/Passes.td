@@ -80,7 +80,7 @@ def AssignLayouts : Pass<"jitk-assign-layouts", "mlir::ModuleOp"> {
     Anchors are dots (the target's tensor cores), accesses to global memory (coalesced vectors), and encodings that are there
     already. What is computed from an anchor's tensors has the anchor's layout; indices, masks and constants are cloned
     in each layout in which they are wanted; where two anchors meet stands a `ttg.convert_layout`. On sm_90 a `tt.dot` of
-    at least 64 rows becomes a `ttng.warp_group_dot`.
+    at least 64 rows becomes a `ttng.warp_group_dot`; one that is there already, between buffers, is given its layout.
 
     Needs the module attributes `ttg.num-warps` and `ttg.target`, and functions without encoding-less block arguments.
     After --convert-common-ir-to-ttgir, since dots look at the buffers behind their operands.

@@ -45,7 +45,8 @@ LogicalResult WarpGroupDotOp::verify() {
   auto b = cast<ShapedType>(getB().getType());
   auto c = getC().getType();
   auto mma = dyn_cast_or_null<ttg::NvidiaMmaEncodingAttr>(c.getEncoding());
-  if (!mma || !mma.isHopper()) {
+  bool isOpen = !c.getEncoding() && isa<ttg::MemDescType>(getA().getType());
+  if (!isOpen && (!mma || !mma.isHopper())) {
     return emitOpError("accumulator must have an nvidia_mma encoding of version 3");
   }
   if (a.getRank() != 2 || b.getRank() != 2 || c.getRank() != 2) {

@@ -97,15 +97,18 @@ def Ttng_WaitBarrierOp : Ttng_BarrierOp<"wait_barrier", [AttrSizedOperandSegment
 def Ttng_ArriveBarrierOp : Ttng_BarrierOp<"arrive_barrier"> {
   let summary = "Arrive at a memory barrier";
   let description = [{
-    One thread of the CTA or partition arrives with `count`.
+    One thread of the CTA or partition arrives with `count`, for all of them: they meet first where one of them may not be
+    done with what it accessed. With `perWarp`, which Triton does not have, one thread of each warp arrives with `count` for
+    its warp alone, and nobody meets: the barrier counts the warps.
 
     ```mlir
     ttng.arrive_barrier %b, 2, %pred : !ttg.memdesc<1xi64, #bar, #smem, mutable>
+    ttng.arrive_barrier %b, 1 {perWarp} : !ttg.memdesc<1xi64, #bar, #smem, mutable>
     ```
   }];
-  let arguments = (ins Ttg_MemDesc:$alloc, I32Attr:$count, Optional<I1>:$pred);
-  let builders = [OpBuilder<(ins "::mlir::Value":$alloc, "uint32_t":$count), [{
-    build($_builder, $_state, alloc, count, /*pred=*/::mlir::Value());
+  let arguments = (ins Ttg_MemDesc:$alloc, I32Attr:$count, Optional<I1>:$pred, UnitAttr:$perWarp);
+  let builders = [OpBuilder<(ins "::mlir::Value":$alloc, "uint32_t":$count, CArg<"bool", "false">:$perWarp), [{
+    build($_builder, $_state, alloc, count, /*pred=*/::mlir::Value(), perWarp);
   }]>];
   let assemblyFormat = "$alloc `,` $count (`,` $pred^)? attr-dict `:` qualified(type($alloc))";
 }

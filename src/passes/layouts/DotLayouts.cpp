@@ -163,15 +163,21 @@ int64_t DotRewriter::impreciseProducts() {
   return startsAtZero && depth_ <= wanted ? 2 * depth_ : wanted;
 }
 
+/// The layout of a result of `rows x columns` whose operands have `elementBits`: warpgroups go down the rows, then to
+/// the right.
+static Attribute wgmmaLayout(MLIRContext *context, int64_t rows, int64_t columns, unsigned numWarps,
+                             unsigned elementBits) {
+  unsigned warpsAlongM = std::min<int64_t>(numWarps, kWarpsPerWarpgroup * (rows / kWarpgroupRows));
+  SmallVector<unsigned> warps = {warpsAlongM, numWarps / warpsAlongM};
+  unsigned instructionColumns = std::min<int64_t>(kMaxWgmmaColumns, columns / warps[1]);
+  return ttg::NvidiaMmaEncodingAttr::get(
+      context, 3, 0, warps, ttg::CGAEncodingAttr::getTrivial(context, 2),
+      {unsigned(kWarpgroupRows / kWarpsPerWarpgroup), instructionColumns, unsigned(kInstructionBitsOfK / elementBits)});
+}
+
 void DotRewriter::rewriteForWgmma() {
   Location loc = dot_.getLoc();
-  unsigned warpsAlongM = std::min<int64_t>(numWarps_, kWarpsPerWarpgroup * (rows_ / kWarpgroupRows));
-  SmallVector<unsigned> warps = {warpsAlongM, numWarps_ / warpsAlongM};
-  unsigned columns = std::min<int64_t>(kMaxWgmmaColumns, columns_ / warps[1]);
-  unsigned depth = kInstructionBitsOfK / element_.getIntOrFloatBitWidth();
-  auto mma = ttg::NvidiaMmaEncodingAttr::get(context_, 3, 0, warps, ttg::CGAEncodingAttr::getTrivial(context_, 2),
-                                             {unsigned(kWarpgroupRows / kWarpsPerWarpgroup), columns, depth});
-  setResultLayout(mma);
+  setResultLayout(wgmmaLayout(context_, rows_, columns_, numWarps_, element_.getIntOrFloatBitWidth()));
 
   Value lhs = materializeBuffer(builder_, dot_.getA(), dot_);
   Value rhs = materializeBuffer(builder_, dot_.getB(), dot_);
@@ -276,6 +282,14 @@ void chooseDotLayouts(tt::FuncOp function, unsigned capability) {
   for (tt::DotOp dot : dots) {
     DotRewriter(dot, capability).run();
   }
+  function.walk([&](ttng::WarpGroupDotOp dot) {
+    auto type = cast<RankedTensorType>(dot.getType());
+    if (!type.getEncoding()) {
+      unsigned bits = cast<ShapedType>(dot.getB().getType()).getElementTypeBitWidth();
+      dot.getResult().setType(type.cloneWithEncoding(
+          wgmmaLayout(dot.getContext(), type.getShape()[0], type.getShape()[1], ttg::lookupNumWarps(dot), bits)));
+    }
+  });
 }
 
 /// The type whose elements lie together in a fragment's words: that which operands are widened from. Both operands of a

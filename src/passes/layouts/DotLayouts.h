@@ -15,6 +15,7 @@ namespace jitk::passes {
 ///   - mma.sync: a tt.dot with an nvidia_mma encoding; a transposed read of a buffer becomes a read of the transposed
 ///     buffer;
 ///   - else (f32 at full precision, f64, tiles smaller than an instruction's): a tt.dot with a blocked encoding.
+/// A ttng.warp_group_dot on an accumulator without encoding is given the encoding of its instruction.
 /// fp8 operands are widened to f16, which is exact, where the tensor cores take no fp8 (capability 80).
 /// Operands and accumulators are converted by the caller: until then the types of a dot differ.
 void chooseDotLayouts(ir::tt::FuncOp function, unsigned capability);

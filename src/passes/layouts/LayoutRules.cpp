@@ -2,6 +2,7 @@
 
 #include "src/ir/ttg/InferEncodings.h"
 #include "src/ir/ttg/Ttg.h"
+#include "src/ir/ttng/Ttng.h"
 
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -11,7 +12,8 @@ namespace jitk::passes {
 using namespace jitk::ir;
 
 bool isElementwise(Operation *op) {
-  return op->hasTrait<OpTrait::Elementwise>() || isa<tt::MapElementwiseOp, tt::ScanOp>(op);
+  // A wait for products hands its accumulator through.
+  return op->hasTrait<OpTrait::Elementwise>() || isa<tt::MapElementwiseOp, tt::ScanOp, ttng::WarpGroupDotWaitOp>(op);
 }
 
 bool isRemakable(Operation *op) {

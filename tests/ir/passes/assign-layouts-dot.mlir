@@ -76,6 +76,7 @@ tt.func @small(%x: tensor<8x8xf16>, %c: tensor<8x8xf32>, %y: tensor<16x16xf16>, 
 // -----
 
 #panel = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>
+#panel32 = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 32}>
 #bytes = #ttg.nvmma_shared<{swizzlingByteWidth = 64, transposed = false, elementBitWidth = 8}>
 #smem = #ttg.shared_memory
 // CHECK: #[[$MMA:.*]] = #ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 64, 16]}>
@@ -90,6 +91,25 @@ tt.func @registers(%x: tensor<64x64xf16>, %c: tensor<64x64xf32>) -> tensor<64x64
   %y = arith.addf %x, %x : tensor<64x64xf16>
   %d = tt.dot %x, %y, %c : tensor<64x64xf16> * tensor<64x64xf16> -> tensor<64x64xf32>
   tt.return %d : tensor<64x64xf32>
+}
+
+// A warpgroup product without encoding is given its instruction's; the wait hands it through, halves follow it.
+// CHECK-LABEL: tt.func @open
+// CHECK: %[[D:.*]] = ttng.warp_group_dot %{{.*}}, %{{.*}}, %{{.*}} -> tensor<64x64xf32, #[[$MMA]]>
+// CHECK: %[[W:.*]] = ttng.warp_group_dot_wait %[[D]] {pendings = 1 : i32} : tensor<64x64xf32, #[[$MMA]]>
+// CHECK-NOT: ttg.convert_layout
+// CHECK: tt.split
+// CHECK-NOT: ttg.convert_layout
+// CHECK: ttg.local_store
+tt.func @open(%a: !ttg.memdesc<64x64xf16, #panel, #smem, mutable>, %o: !ttg.memdesc<64x32xf32, #panel32, #smem, mutable>) {
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %d = ttng.warp_group_dot %a, %a, %zero {isAsync = true} : !ttg.memdesc<64x64xf16, #panel, #smem, mutable> * !ttg.memdesc<64x64xf16, #panel, #smem, mutable> -> tensor<64x64xf32>
+  %w = ttng.warp_group_dot_wait %d {pendings = 1 : i32} : tensor<64x64xf32>
+  %r = tt.reshape %w : tensor<64x64xf32> -> tensor<64x2x32xf32>
+  %t = tt.trans %r {order = array<i32: 0, 2, 1>} : tensor<64x2x32xf32> -> tensor<64x32x2xf32>
+  %left, %right = tt.split %t : tensor<64x32x2xf32> -> tensor<64x32xf32>
+  ttg.local_store %left, %o : tensor<64x32xf32> -> !ttg.memdesc<64x32xf32, #panel32, #smem, mutable>
+  tt.return
 }
 
 // A buffer that is written before the product is read first.

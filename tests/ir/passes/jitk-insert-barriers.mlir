@@ -204,4 +204,14 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
     ttng.arrive_barrier %e, 1 : !ttg.memdesc<1xi64, #bar, #smem, mutable>
     tt.return
   }
+
+  // Each warp arrives for itself: nobody waits for others.
+  // CHECK-LABEL: tt.func public @arrive_per_warp
+  tt.func public @arrive_per_warp(%e: !ttg.memdesc<1xi64, #bar, #smem, mutable>, %m: !ttg.memdesc<64x64xf16, #shared, #smem, mutable>) {
+    // CHECK: ttg.local_load
+    %x = ttg.local_load %m : !ttg.memdesc<64x64xf16, #shared, #smem, mutable> -> tensor<64x64xf16, #blocked>
+    // CHECK-NEXT: ttng.arrive_barrier %{{.*}}, 1 {perWarp}
+    ttng.arrive_barrier %e, 1 {perWarp} : !ttg.memdesc<1xi64, #bar, #smem, mutable>
+    tt.return
+  }
 }

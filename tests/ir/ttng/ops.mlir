@@ -15,6 +15,8 @@ tt.func @barriers(%b: !ttg.memdesc<1xi64, #bar, #smem, mutable>, %ph: i32, %p: i
   // The attributes of barrier_expect stand before the predicate.
   // CHECK: ttng.barrier_expect %{{.*}}, 8192 {async_task_id = array<i32: 0>}, %{{.*}} : !ttg.memdesc<1xi64
   ttng.barrier_expect %b, 8192 {async_task_id = array<i32: 0>}, %p : !ttg.memdesc<1xi64, #bar, #smem, mutable>
+  // CHECK: ttng.arrive_barrier %{{.*}}, 2, %{{.*}} {perWarp} : !ttg.memdesc<1xi64
+  ttng.arrive_barrier %b, 2, %p {perWarp} : !ttg.memdesc<1xi64, #bar, #smem, mutable>
   // CHECK: ttng.fence_async_shared {bCluster = true}
   ttng.fence_async_shared {bCluster = true}
   // CHECK: ttng.cluster_arrive {relaxed = true}

@@ -1,6 +1,7 @@
 // Memory barriers: ttng.init_barrier, inval_barrier, barrier_expect, arrive_barrier, wait_barrier.
 //
-// One thread of the group at work initializes, arrives and expects; all of its threads wait.
+// One thread of the group at work initializes, arrives and expects, or one of each of its warps arrives; all of its
+// threads wait.
 
 #include "backends/nvidia/codegen/lowering/BufferAddress.h"
 #include "src/ir/ttng/Ttng.h"
@@ -53,7 +54,11 @@ static LogicalResult lowerExpect(ttng::BarrierExpectOp op, FunctionLowering &f) 
 
 static LogicalResult lowerArrive(ttng::ArriveBarrierOp op, FunctionLowering &f) {
   LoweringBuilder &b = f.builder();
-  Value predicate = firstThread(f);
+  Value predicate = op.getPerWarp() ? b.equal(f.lane(), 0) : firstThread(f);
+  if (op.getPerWarp()) {
+    // What the other lanes did comes before the arrival of the one.
+    b.inst("bar.warp.sync", {});
+  }
   if (op.getPred()) {
     predicate = b.logicalAnd(f.scalar(op.getPred()), predicate);
   }

@@ -9,6 +9,8 @@
 #include "src/ir/ptx/Instructions.h"
 #include "src/ir/ttng/Ttng.h"
 
+#include "mlir/IR/Matchers.h"
+
 using namespace mlir;
 
 namespace jitk::nvidia {
@@ -129,6 +131,10 @@ LogicalResult WarpGroupDot::multiplyTile(int32_t row, int32_t column) {
   }
   SmallVector<Value> elements = llvm::map_to_vector(tile, [&](unsigned reg) -> Value { return accumulator_[reg]; });
   Type element = elements.front().getType();
+  if (op_.getUseC() && matchPattern(op_.getUseC(), m_Zero())) {
+    // Registers that the first instruction does not read need no value.
+    llvm::fill(elements, b.undef(element));
+  }
   SmallVector<Value> words = packAccumulator(b, elements);
   // Each maxNumImpreciseAcc of K goes to an accumulator of its own, which is added in full precision.
   bool promotes = op_.needsPartialAccumulator();

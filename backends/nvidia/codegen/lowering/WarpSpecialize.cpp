@@ -139,6 +139,13 @@ static LogicalResult loadCaptures(FunctionLowering &f, ttg::WarpSpecializeOp op,
 //===----------------------------------------------------------------------===//
 
 namespace {
+/// Whole warpgroups and the partitions on them.
+struct Crew {
+  unsigned firstWarp, numWarps;
+  int32_t registers; ///< of a thread, while the partitions run
+  SmallVector<unsigned> partitions;
+};
+
 /// Emits what the warps run that are not the kernel's.
 class Workers {
 public:
@@ -150,6 +157,7 @@ public:
 
 private:
   LogicalResult runOperation(ttg::WarpSpecializeOp op, Block *dispatch, Value warp);
+  LogicalResult runCrew(ttg::WarpSpecializeOp op, const Crew &crew, Value warp, Block *back);
   LogicalResult runPartition(ttg::WarpSpecializeOp op, unsigned partition, Block *prologue);
   void branchBack();
 
@@ -197,57 +205,71 @@ void Workers::branchBack() {
       /*endLoc=*/FusedLoc(), /*parallelAccesses=*/{}));
 }
 
+/// The partitions of `op` by the warpgroups that they are on: registers change by warpgroup.
+static SmallVector<Crew> crewsOf(ttg::WarpSpecializeOp op, int32_t initial) {
+  SmallVector<Crew> crews;
+  auto registers = op.getActualRegisters();
+  for (auto [partition, start] : llvm::enumerate(*op.getWarpGroupStartIds())) {
+    unsigned first = unsigned(start) / kGroupWarps * kGroupWarps;
+    Crew *crew = llvm::find_if(crews, [&](const Crew &known) { return known.firstWarp == first; });
+    if (crew == crews.end()) {
+      unsigned numWarps = llvm::alignTo(op.getPartitionNumWarps()[partition], kGroupWarps);
+      crews.push_back({first, numWarps, registers ? (*registers)[partition + 1] : initial, {}});
+      crew = &crews.back();
+    }
+    crew->partitions.push_back(partition);
+  }
+  return crews;
+}
+
 LogicalResult Workers::runOperation(ttg::WarpSpecializeOp op, Block *dispatch, Value warp) {
-  auto starts = op.getWarpGroupStartIds();
-  if (!starts) {
+  if (!op.getWarpGroupStartIds()) {
     return op.emitOpError("has no warps: warp groups are allocated before the lowering");
   }
-  auto registers = op.getActualRegisters();
-  int32_t initial = initialRegisters(op);
-  unsigned numWarps = f.target().numWarps, numGroups = (f.target().totalWarps - numWarps) / kGroupWarps;
   b.setInsertionPointToEnd(dispatch);
-
-  // Registers change by warpgroup, and all warps of one must execute the same instruction.
-  SmallVector<int32_t> share(numGroups, initial);
-  if (registers) {
-    for (auto [partition, start] : llvm::enumerate(*starts)) {
-      unsigned size = op.getPartitionNumWarps()[partition];
-      for (unsigned warpOfPart = 0; warpOfPart < size; ++warpOfPart) {
-        share[(start + warpOfPart - numWarps) / kGroupWarps] = (*registers)[partition + 1];
-      }
+  Block *back = f.appendBlock();
+  for (const Crew &crew : crewsOf(op, initialRegisters(op))) {
+    Block *inside = f.appendBlock(), *next = f.appendBlock();
+    Value belongs = b.less(b.add(warp, -int64_t(crew.firstWarp)), crew.numWarps);
+    LLVM::CondBrOp::create(b, b.loc(), belongs, inside, next);
+    b.setInsertionPointToEnd(inside);
+    if (failed(runCrew(op, crew, warp, back))) {
+      return failure();
     }
+    b.setInsertionPointToEnd(next);
   }
-  auto forEachGroup = [&](llvm::function_ref<void(int32_t)> emit) {
-    for (unsigned group = 0; registers && group < numGroups; ++group) {
-      if (share[group] != initial) {
-        Value inside = b.equal(b.shiftRight(b.add(warp, -int64_t(numWarps)), llvm::Log2_32(kGroupWarps)), group);
-        f.ifThen(inside, [&] { emit(share[group]); });
-      }
-    }
-  };
-  forEachGroup([&](int32_t own) { changeRegisters(b, initial, own); });
+  LLVM::BrOp::create(b, b.loc(), ValueRange(), back);
+  b.setInsertionPointToEnd(back);
+  branchBack();
+  return success();
+}
 
+/// What a crew runs between its changes of registers is reached by no other way: the assembler counts the registers of
+/// all code that follows a change.
+LogicalResult Workers::runCrew(ttg::WarpSpecializeOp op, const Crew &crew, Value warp, Block *back) {
+  int32_t initial = initialRegisters(op);
+  changeRegisters(b, initial, crew.registers);
   // The warp's number tells its partition; where no partition has the warp, it idles.
   Block *done = f.appendBlock();
   SmallVector<Block *> prologues;
-  for (auto [partition, start] : llvm::enumerate(*starts)) {
+  for (unsigned partition : crew.partitions) {
     Block *prologue = f.appendBlock(), *next = f.appendBlock();
     prologues.push_back(prologue);
-    Value inside = b.less(b.add(warp, -int64_t(start)), op.getPartitionNumWarps()[partition]);
+    int64_t start = (*op.getWarpGroupStartIds())[partition];
+    Value inside = b.less(b.add(warp, -start), op.getPartitionNumWarps()[partition]);
     LLVM::CondBrOp::create(b, b.loc(), inside, prologue, next);
     b.setInsertionPointToEnd(next);
   }
   LLVM::BrOp::create(b, b.loc(), ValueRange(), done);
-  for (auto [partition, prologue] : llvm::enumerate(prologues)) {
+  for (auto [partition, prologue] : llvm::zip_equal(crew.partitions, prologues)) {
     f.setContinuation(op.getPartitionOp(), done);
     if (failed(runPartition(op, partition, prologue))) {
       return failure();
     }
   }
-
   b.setInsertionPointToEnd(done);
-  forEachGroup([&](int32_t own) { changeRegisters(b, own, initial); });
-  branchBack();
+  changeRegisters(b, crew.registers, initial);
+  LLVM::BrOp::create(b, b.loc(), ValueRange(), back);
   return success();
 }
 
