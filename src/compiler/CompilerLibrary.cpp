@@ -96,8 +96,10 @@ Status Compilation::completeRecipe() {
     return unsupported("the kernel needs more shared memory than " + target_.architecture() + " has: got " +
                        std::to_string(bytes) + " bytes, limit " + std::to_string(limit));
   }
+  auto warps = (*module_)->getAttrOfType<IntegerAttr>("ttg.total-num-warps");
   for (LaunchStep &step : kernel_.recipe.steps) {
     step.sharedBytes = bytes;
+    step.threads = warps ? 32 * uint32_t(warps.getInt()) : step.threads;
   }
   kernel_.statistics.sharedBytes = bytes;
   return okStatus();

@@ -3,6 +3,7 @@
 #include "src/ir/tile/Tile.h"
 #include "src/ir/tt/Tt.h"
 #include "src/ir/ttg/Ttg.h"
+#include "src/ir/ttng/Ttng.h"
 #include "src/kernels/attention/FlashAttention.h"
 #include "src/kernels/fp8/Fp8BlockMatmul.h"
 #include "src/kernels/linear_attention/GatedDeltaRule.h"
@@ -34,7 +35,7 @@ constexpr Family kFamilies[] = {
 
 void loadKernelDialects(mlir::MLIRContext &context) {
   context.loadDialect<mlir::arith::ArithDialect, mlir::math::MathDialect, mlir::scf::SCFDialect, ir::tt::TtDialect,
-                      ir::ttg::TtgDialect, ir::tile::TileDialect>();
+                      ir::ttg::TtgDialect, ir::ttng::TtngDialect, ir::tile::TileDialect>();
 }
 
 Result<BuiltKernel> buildKernel(const Description &description, const Target &target, mlir::MLIRContext &context) {

@@ -20,6 +20,17 @@ const std::vector<checked::Problem> &edgeCases() {
       {"matmul m=* n=*%8 k=*%16 dtype=fp16", {{"m", 5}, {"n", 40}, {"k", 48}}},
       {"matmul m=* n=* k=* dtype=bf16 b_layout=col", {{"m", 18}, {"n", 21}, {"k", 37}}},
 
+      // matmul in tiles that TMA moves: tails in each dimension, one block of K, CTAs that take several tiles or none.
+      {"matmul m=300 n=328 k=200 dtype=bf16 b_layout=col", {}},
+      {"matmul m=131 n=264 k=72 dtype=fp16 b_layout=row out_dtype=fp32", {}},
+      {"matmul m=1 n=8 k=8 dtype=bf16", {}},
+      {"matmul m=70 n=36 k=64 dtype=bf16 b_layout=col out_dtype=fp32", {}},
+      {"matmul m=* n=512 k=192 dtype=bf16 b_layout=row", {{"m", 0}}},
+      {"matmul m=* n=512 k=192 dtype=bf16 b_layout=row", {{"m", 333}}},
+      {"matmul m=*<=64 n=*%8 k=136 dtype=fp16 b_layout=col", {{"m", 40}, {"n", 0}}},
+      {"matmul m=*<=64 n=*%8 k=136 dtype=fp16 b_layout=col", {{"m", 40}, {"n", 88}}},
+      {"matmul m=24 n=16 k=*%8 dtype=bf16", {{"k", 0}}},
+
       // flash_attention: masks, groups of heads, every head size, lengths that are no multiple of a block.
       {"flash_attention heads=1 seq_q=32 seq_k=32 head_dim=32 dtype=fp16 out_dtype=fp32", {}},
       {"flash_attention heads=2 kv_heads=1 seq_q=70 seq_k=100 head_dim=64 causal=true", {}},

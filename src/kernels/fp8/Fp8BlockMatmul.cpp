@@ -55,7 +55,7 @@ Result<BuiltKernel> buildFp8BlockMatmul(const Description &description, const Ta
   KernelBuilder b(context, signature, target, "fp8_block_matmul", tile.numWarps);
   Value m = b.size("m"), n = b.size("n"), k = b.size("k");
   Value numBlocks = b.ceilDiv(k, kBlock);
-  TilePosition position = rasterize(b, b.ceilDiv(m, tile.m), b.ceilDiv(n, tile.n));
+  TilePosition position = rasterize(b, b.programId(0), {b.ceilDiv(m, tile.m), b.ceilDiv(n, tile.n)});
   Value firstRow = b.mul(position.row, b.i32(tile.m));
   Value firstColumn = b.mul(position.column, b.i32(tile.n));
 

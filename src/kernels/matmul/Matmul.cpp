@@ -1,5 +1,6 @@
 #include "src/kernels/matmul/Matmul.h"
 
+#include "src/kernels/matmul/PersistentMatmul.h"
 #include "src/kernels/vocabulary/MatrixTile.h"
 #include "src/kernels/vocabulary/Raster.h"
 
@@ -98,6 +99,9 @@ static void storeResult(KernelBuilder &b, const MatmulTile &tile, Value accumula
 }
 
 Result<BuiltKernel> buildMatmul(const Description &description, const Target &target, MLIRContext &context) {
+  if (servesPersistently(description, target)) {
+    return buildPersistentMatmul(description, choosePersistentTile(description), target, context);
+  }
   const MatmulTile tile = chooseMatmulTile(description, target);
   Type inputType = elementTypeOf(description.word("dtype"), context);
   Type outputType = elementTypeOf(description.word("out_dtype"), context);
@@ -112,7 +116,7 @@ Result<BuiltKernel> buildMatmul(const Description &description, const Target &ta
 
   KernelBuilder b(context, signature, target, "matmul", tile.numWarps);
   Value m = b.size("m"), n = b.size("n"), k = b.size("k");
-  TilePosition position = rasterize(b, b.ceilDiv(m, tile.m), b.ceilDiv(n, tile.n));
+  TilePosition position = rasterize(b, b.programId(0), {b.ceilDiv(m, tile.m), b.ceilDiv(n, tile.n)});
   Value firstRow = b.mul(position.row, b.i32(tile.m));
   Value firstColumn = b.mul(position.column, b.i32(tile.n));
 

@@ -1,6 +1,7 @@
 #include "src/kernels/vocabulary/KernelBuilder.h"
 
 #include "src/ir/ttg/Ttg.h"
+#include "src/ir/ttng/Ttng.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -49,7 +50,8 @@ KernelBuilder::KernelBuilder(MLIRContext &context, const KernelSignature &signat
 
   llvm::SmallVector<Type> types;
   for (const KernelSignature::Parameter &parameter : signature.parameters()) {
-    types.push_back(parameter.elementType ? Type(tt::PointerType::get(parameter.elementType, 1)) : getI32Type());
+    Type pointer = parameter.elementType ? Type(tt::PointerType::get(parameter.elementType, 1)) : Type();
+    types.push_back(pointer ? pointer : parameter.descriptor ? parameter.descriptor : Type(getI32Type()));
   }
   function_ = tt::FuncOp::create(*this, symbol, getFunctionType(types, {}));
   function_.setPublic();
@@ -68,6 +70,15 @@ BuiltKernel KernelBuilder::finish(std::array<Expression, 3> grid) && {
   recipe.steps.front().grid = std::move(grid);
   recipe.steps.front().threads = 32 * numWarps_;
   return {std::move(module_), std::move(recipe)};
+}
+
+Value KernelBuilder::descriptorParameter(llvm::StringRef name) {
+  for (auto [index, parameter] : llvm::enumerate(signature_.parameters())) {
+    if (parameter.descriptor && parameter.name == name) {
+      return function_.getArgument(index);
+    }
+  }
+  llvm_unreachable("the kernel's builder asks for a descriptor that it did not declare");
 }
 
 Value KernelBuilder::tensorParameter(llvm::StringRef name) {
@@ -95,6 +106,13 @@ Value KernelBuilder::i32(int64_t value) { return arith::ConstantIntOp::create(*t
 Value KernelBuilder::i64(int64_t value) { return arith::ConstantIntOp::create(*this, value, 64); }
 Value KernelBuilder::f32(double value) {
   return arith::ConstantFloatOp::create(*this, getF32Type(), llvm::APFloat(float(value)));
+}
+
+Value KernelBuilder::boolean(bool value) { return arith::ConstantIntOp::create(*this, value, 1); }
+
+Value KernelBuilder::numPrograms(unsigned axis) {
+  return tt::GetNumProgramsOp::create(*this, getI32Type(),
+                                      tt::ProgramIDDimAttr::get(getContext(), tt::ProgramIDDim(axis)));
 }
 
 Value KernelBuilder::programId(unsigned axis) {
@@ -218,6 +236,36 @@ Value KernelBuilder::dot(Value lhs, Value rhs, Value accumulator) {
                            tt::InputPrecisionAttr::get(getContext(), tt::InputPrecision::IEEE), getI32IntegerAttr(0));
 }
 
+llvm::SmallVector<Value> KernelBuilder::splitColumns(Value matrix, int64_t columns) {
+  auto type = cast<RankedTensorType>(matrix.getType());
+  int64_t numRows = type.getShape()[0], numColumns = type.getShape()[1];
+  if (numColumns <= columns) {
+    return {matrix};
+  }
+  // The two halves become the last dimension, which is split.
+  Value halves = tt::ReshapeOp::create(*this, matrix, llvm::ArrayRef<int64_t>{numRows, 2, numColumns / 2});
+  Value moved = tt::TransOp::create(*this, tensorType({numRows, numColumns / 2, 2}, type.getElementType()), halves,
+                                    getDenseI32ArrayAttr({0, 2, 1}));
+  RankedTensorType half = tensorType({numRows, numColumns / 2}, type.getElementType());
+  auto split = tt::SplitOp::create(*this, half, half, moved);
+  llvm::SmallVector<Value> parts = splitColumns(split.getOutLHS(), columns);
+  llvm::append_range(parts, splitColumns(split.getOutRHS(), columns));
+  return parts;
+}
+
+Value KernelBuilder::startProduct(Value lhs, Value rhs, Value accumulator, bool accumulates) {
+  return ttng::WarpGroupDotOp::create(*this, lhs, rhs, accumulator, accumulates ? Value() : boolean(false),
+                                      /*isAsync=*/true, tt::InputPrecision::IEEE);
+}
+
+Value KernelBuilder::awaitProducts(Value accumulator, unsigned inFlight) {
+  return ttng::WarpGroupDotWaitOp::create(*this, ValueRange{accumulator}, inFlight).getResult(0);
+}
+
+Value KernelBuilder::transposeBuffer(Value buffer) {
+  return ttg::MemDescTransOp::create(*this, buffer, llvm::ArrayRef<int32_t>{1, 0});
+}
+
 Value KernelBuilder::reduce(Value tensor, unsigned axis, llvm::function_ref<Value(Value, Value)> combine) {
   Type element = getElementTypeOrSelf(tensor.getType());
   auto reduction = tt::ReduceOp::create(*this, ValueRange{tensor}, int(axis));
@@ -314,13 +362,12 @@ void KernelBuilder::fill(Value buffer, Value pointers, Value mask) {
   write(load(pointers, mask), buffer);
 }
 
-llvm::SmallVector<Value> KernelBuilder::loop(Value lower, Value upper, int64_t step, ValueRange carried,
-                                             LoopBody body) {
+llvm::SmallVector<Value> KernelBuilder::loop(Value lower, Value upper, Value step, ValueRange carried, LoopBody body) {
   llvm::APInt first, last;
   if (matchPattern(lower, m_ConstantInt(&first)) && matchPattern(upper, m_ConstantInt(&last)) && first.sge(last)) {
     return {carried.begin(), carried.end()};
   }
-  auto forOp = scf::ForOp::create(*this, lower, upper, i32(step), carried);
+  auto forOp = scf::ForOp::create(*this, lower, upper, step, carried);
   OpBuilder::InsertionGuard guard(*this);
   // A loop without carried values is made with its terminator.
   if (Block *block = forOp.getBody(); !block->empty()) {

@@ -31,7 +31,8 @@ public:
 
   // Parameters.
   mlir::Value tensorParameter(llvm::StringRef name);
-  mlir::Value size(llvm::StringRef name); ///< i32; a constant if the dimension is static
+  mlir::Value descriptorParameter(llvm::StringRef name); ///< of a tiled tensor
+  mlir::Value size(llvm::StringRef name);                ///< i32; a constant if the dimension is static
   /// Whether the dimension is known to be a multiple of `factor`.
   bool isMultiple(llvm::StringRef name, int64_t factor) const;
 
@@ -39,7 +40,9 @@ public:
   mlir::Value i32(int64_t value);
   mlir::Value i64(int64_t value);
   mlir::Value f32(double value);
+  mlir::Value boolean(bool value);
   mlir::Value programId(unsigned axis);
+  mlir::Value numPrograms(unsigned axis);
   mlir::Value toI64(mlir::Value value);
   /// Arithmetic on two scalars or two tensors of one type; folds constants.
   mlir::Value add(mlir::Value lhs, mlir::Value rhs);
@@ -78,6 +81,8 @@ public:
   mlir::Value asRow(mlir::Value vector, int64_t rows);       ///< [c] to [rows, c]
   mlir::Value transpose(mlir::Value matrix);
   mlir::Value dot(mlir::Value lhs, mlir::Value rhs, mlir::Value accumulator);
+  /// The matrix in parts of `columns` columns, left to right; both counts are powers of two.
+  llvm::SmallVector<mlir::Value> splitColumns(mlir::Value matrix, int64_t columns);
   mlir::Value reduceRowsMax(mlir::Value matrix); ///< [r, c] to [r], over c
   mlir::Value reduceRowsSum(mlir::Value matrix);
   /// Sums over an axis; of a vector, a scalar.
@@ -85,6 +90,14 @@ public:
   /// Inclusive sums of a vector from its first element on.
   mlir::Value cumulativeSum(mlir::Value vector);
   mlir::Value reshape(mlir::Value tensor, llvm::ArrayRef<int64_t> shape);
+
+  // Products of a warpgroup, in flight until they are awaited: only then is the accumulator, and are the buffers, free.
+  /// accumulator + lhs * rhs, or lhs * rhs alone where `accumulates` is false. lhs [m, k] and rhs [k, n] are buffers.
+  mlir::Value startProduct(mlir::Value lhs, mlir::Value rhs, mlir::Value accumulator, bool accumulates = true);
+  /// The accumulator when at most the last `inFlight` products are not done.
+  mlir::Value awaitProducts(mlir::Value accumulator, unsigned inFlight);
+  /// A buffer seen with its dimensions exchanged.
+  mlir::Value transposeBuffer(mlir::Value buffer);
 
   // Global memory.
   /// `pointer + offset` elements; offset i32 or i64.
@@ -110,6 +123,10 @@ public:
   /// `for (i = lower; i < upper; i += step)` with carried values; returns their last values. No loop is made if the
   /// bounds are constants and it would not run.
   llvm::SmallVector<mlir::Value> loop(mlir::Value lower, mlir::Value upper, int64_t step, mlir::ValueRange carried,
+                                      LoopBody body) {
+    return loop(lower, upper, i32(step), carried, body);
+  }
+  llvm::SmallVector<mlir::Value> loop(mlir::Value lower, mlir::Value upper, mlir::Value step, mlir::ValueRange carried,
                                       LoopBody body);
 
 private:

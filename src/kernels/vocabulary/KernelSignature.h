@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include "src/kernels/vocabulary/SharedTile.h"
 #include "src/ops/Description.h"
 #include "src/runtime/Recipe.h"
 
@@ -15,19 +16,23 @@
 
 namespace jitk::kernels {
 
-/// Collects parameters in the order of the device function. A tensor is given a pointer; a dynamic dimension an i32
-/// with its divisor; a static dimension takes no parameter.
+/// Collects parameters in the order of the device function. A tensor is given a pointer or a descriptor; a dynamic
+/// dimension an i32 with its divisor; a static dimension takes no parameter.
 class KernelSignature {
 public:
   struct Parameter {
     std::string name;
-    mlir::Type elementType; ///< of a tensor; null for a dimension
+    mlir::Type elementType; ///< of a tensor; null for a dimension and for a descriptor
     int64_t divisibility = 1;
+    mlir::Type descriptor = {}; ///< of a tensor that is moved by TMA
   };
 
   /// Declares the next tensor of the description; `alignment` in bytes is what the launch checks and the code relies
   /// on.
   void tensor(llvm::StringRef name, mlir::Type elementType, uint32_t alignment = 16);
+  /// Declares the next tensor of the description, row major [rows, columns], to be moved by TMA in tiles like `tile`:
+  /// the function is given a descriptor, which the launch encodes. A row must be a multiple of 16 bytes.
+  void tiledTensor(llvm::StringRef name, const Expression &rows, const Expression &columns, const SharedTile &tile);
   /// Declares a dimension of the description. Dynamic ones are numbered in the order of declaration.
   void dimension(llvm::StringRef name, const Dimension &dimension);
 

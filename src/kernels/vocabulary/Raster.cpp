@@ -4,13 +4,18 @@ using namespace mlir;
 
 namespace jitk::kernels {
 
-TilePosition rasterize(KernelBuilder &b, Value tileRows, Value tileColumns, int64_t groupRows) {
-  Value tile = b.programId(0);
-  Value tilesInGroup = b.mul(tileColumns, b.i32(groupRows));
+TilePosition rasterize(KernelBuilder &b, Value tile, const TileGrid &grid, int64_t groupRows) {
+  Value tilesInGroup = b.mul(grid.columns, b.i32(groupRows));
   Value firstRow = b.mul(b.div(tile, tilesInGroup), b.i32(groupRows));
-  Value rowsInGroup = b.minimum(b.sub(tileRows, firstRow), b.i32(groupRows));
+  Value rowsInGroup = b.minimum(b.sub(grid.rows, firstRow), b.i32(groupRows));
   Value inGroup = b.rem(tile, tilesInGroup);
   return {b.add(firstRow, b.rem(inGroup, rowsInGroup)), b.div(inGroup, rowsInGroup)};
+}
+
+llvm::SmallVector<Value> forEachTile(KernelBuilder &b, const TileGrid &grid, int64_t groupRows, ValueRange carried,
+                                     TileBody body) {
+  return b.loop(b.programId(0), b.mul(grid.rows, grid.columns), b.numPrograms(0), carried,
+                [&](Value tile, ValueRange now) { return body(rasterize(b, tile, grid, groupRows), now); });
 }
 
 std::array<Expression, 3> rasterGrid(const Expression &m, int64_t tileM, const Expression &n, int64_t tileN) {
@@ -18,6 +23,12 @@ std::array<Expression, 3> rasterGrid(const Expression &m, int64_t tileM, const E
   Expression rows = Expression::binary(Op::CeilDiv, m, Expression::constant(tileM));
   Expression columns = Expression::binary(Op::CeilDiv, n, Expression::constant(tileN));
   return {Expression::binary(Op::Mul, rows, columns), Expression::constant(1), Expression::constant(1)};
+}
+
+std::array<Expression, 3> persistentGrid(const Expression &m, int64_t tileM, const Expression &n, int64_t tileN) {
+  std::array<Expression, 3> grid = rasterGrid(m, tileM, n, tileN);
+  grid[0] = Expression::binary(Expression::Op::Min, grid[0], Expression::multiprocessors());
+  return grid;
 }
 
 } // namespace jitk::kernels

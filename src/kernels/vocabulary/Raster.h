@@ -1,4 +1,4 @@
-// Which tile of the output a CTA of a one-dimensional grid computes.
+// Which tiles of the output a CTA of a one-dimensional grid computes: one, or every so many.
 
 #pragma once
 
@@ -10,11 +10,25 @@ struct TilePosition {
   mlir::Value row, column; ///< i32, in tiles
 };
 
-/// Walks the tiles in groups of `groupRows` rows of tiles, down before right, so that the CTAs that run together share
-/// rows of A and columns of B in L2. `tileRows` and `tileColumns` are i32 counts.
-TilePosition rasterize(KernelBuilder &builder, mlir::Value tileRows, mlir::Value tileColumns, int64_t groupRows = 8);
+/// Counts of tiles, i32.
+struct TileGrid {
+  mlir::Value rows, columns;
+};
+
+/// Where tile number `tile` lies. Tiles are numbered in groups of `groupRows` rows of tiles, down before right, so that
+/// the CTAs that run together share rows of A and columns of B in L2.
+TilePosition rasterize(KernelBuilder &builder, mlir::Value tile, const TileGrid &grid, int64_t groupRows = 8);
+
+/// Runs `body` for the tiles of a CTA that stays: its own number, then every as many as there are CTAs. `carried` as in
+/// KernelBuilder::loop.
+using TileBody = llvm::function_ref<llvm::SmallVector<mlir::Value>(TilePosition position, mlir::ValueRange carried)>;
+llvm::SmallVector<mlir::Value> forEachTile(KernelBuilder &builder, const TileGrid &grid, int64_t groupRows,
+                                           mlir::ValueRange carried, TileBody body);
 
 /// Grid of `rows x columns` tiles as the recipe computes it: ceil(m / tileM) * ceil(n / tileN) CTAs.
 std::array<Expression, 3> rasterGrid(const Expression &m, int64_t tileM, const Expression &n, int64_t tileN);
+
+/// The same for CTAs that stay: no more of them than the device has multiprocessors.
+std::array<Expression, 3> persistentGrid(const Expression &m, int64_t tileM, const Expression &n, int64_t tileN);
 
 } // namespace jitk::kernels

@@ -1,0 +1,17 @@
+// The matmul of sm_90a: CTAs that stay, TMA, warpgroup products.
+
+#pragma once
+
+#include "src/kernels/Kernel.h"
+#include "src/kernels/matmul/PersistentTile.h"
+
+namespace jitk::kernels {
+
+/// Whether the target has what the kernel needs and TMA can move the operands: rows of whole 16 bytes, K known and not
+/// zero.
+bool servesPersistently(const Description &description, const Target &target);
+
+Result<BuiltKernel> buildPersistentMatmul(const Description &description, const PersistentTile &tile,
+                                          const Target &target, mlir::MLIRContext &context);
+
+} // namespace jitk::kernels

@@ -1,0 +1,60 @@
+// A ring of slots in shared memory that a producer fills by TMA and consumers empty.
+//
+//              slot 0          slot 1          slot 2
+//          +-------------+ +-------------+ +-------------+
+//          | tile 0, 1.. | | tile 0, 1.. | | tile 0, 1.. |
+//          +-------------+ +-------------+ +-------------+
+//   full         b0              b1              b2         a round ends when all bytes of the slot have landed
+//   empty        b0              b1              b2         a round ends when every consumer warp has released it
+//
+//   producer:  acquire -> load, load, ... -> next slot
+//   consumer:  await   -> read the tiles  -> release -> next slot
+//
+// A barrier tells rounds apart by one bit, the phase: it flips each time the position passes slot 0.
+
+#pragma once
+
+#include "src/kernels/vocabulary/KernelBuilder.h"
+#include "src/kernels/vocabulary/SharedTile.h"
+
+namespace jitk::kernels {
+
+/// Where a role stands in a ring; both i32. Carried by its loops.
+struct RingPosition {
+  mlir::Value slot, phase;
+};
+
+class Ring {
+public:
+  /// Allocates `stages` slots of `tiles` and their barriers. Before the roles that use it.
+  Ring(KernelBuilder &builder, int64_t stages, llvm::ArrayRef<SharedTile> tiles, unsigned consumerWarps);
+
+  RingPosition start() const;
+  RingPosition next(const RingPosition &position) const;
+
+  // The producer.
+  /// Waits until the slot is empty and announces the bytes of all its tiles, each of which is to be loaded next.
+  void acquire(const RingPosition &position) const;
+  /// Starts the copy of the tile from element (row, column) on; what lies outside of the matrix becomes zero.
+  void load(const RingPosition &position, unsigned tile, mlir::Value matrix, mlir::Value row, mlir::Value column) const;
+
+  // A consumer.
+  /// Waits until the slot is full.
+  void await(const RingPosition &position) const;
+  /// The buffer of a tile.
+  mlir::Value tile(const RingPosition &position, unsigned tile) const;
+  /// Gives the slot back, for the warp that executes it: its reads are done.
+  void release(const RingPosition &position) const;
+
+private:
+  mlir::Value barrier(mlir::Value barriers, mlir::Value slot) const;
+  mlir::Value makeBarriers(unsigned arrivals) const;
+
+  KernelBuilder &builder_;
+  int64_t stages_;
+  llvm::SmallVector<SharedTile> tiles_;
+  llvm::SmallVector<mlir::Value> buffers_; ///< of each tile: [stages, rows, columns]
+  mlir::Value full_, empty_;               ///< [stages, 1] barriers
+};
+
+} // namespace jitk::kernels

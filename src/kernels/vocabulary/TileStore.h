@@ -1,0 +1,40 @@
+// From the registers of a role to global memory by TMA, through shared memory in slices of columns.
+//
+//    registers:  | slice 0 | slice 1 | slice 2 | slice 3 |      a slice: 128 bytes of columns
+//                     |         |         |
+//    slots:         slot 0    slot 1    slot 0 ...              written when the copy before last has read it
+//                     |         |
+//    TMA:          copies to global memory, clipped at the edges of the matrix
+
+#pragma once
+
+#include "src/kernels/vocabulary/KernelBuilder.h"
+#include "src/kernels/vocabulary/SharedTile.h"
+
+namespace jitk::kernels {
+
+class TileStore {
+public:
+  /// The slice of a tile: what the tensor map of its matrix is made for.
+  static SharedTile sliceOf(const SharedTile &tile);
+
+  /// Allocates the slots for tiles of that kind. Before the roles; each role that stores has one of its own.
+  TileStore(KernelBuilder &builder, const SharedTile &tile);
+
+  /// Copies a tile to element (row, column) on of the matrix. Returns when the tile's registers are free; the copies go
+  /// on.
+  void store(mlir::Value tile, mlir::Value matrix, mlir::Value row, mlir::Value column) const;
+  /// Waits until shared memory has been read. Before the role ends.
+  void drain() const;
+
+  /// Bytes of the slots of one role.
+  static int64_t sharedBytes(const SharedTile &tile);
+
+private:
+  KernelBuilder &builder_;
+  SharedTile slice_;
+  int64_t numSlots_;
+  mlir::Value slots_;
+};
+
+} // namespace jitk::kernels
