@@ -7,15 +7,16 @@ add_custom_target(bundle
   COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/cmake/pack_bundle.py
     --output ${jitk_bundle} --name jitk-${PROJECT_VERSION} --limit-mib 40
     --program $<TARGET_FILE:jitk> --program $<TARGET_FILE:jitk-opt> --program $<TARGET_FILE:jitk_conformance>
-    --program $<TARGET_FILE:jitk_gpu_test>
+    --program $<TARGET_FILE:jitk_gpu_test> --program $<TARGET_FILE:bench_kernels>
     --library $<TARGET_FILE_DIR:jitk_shared>/$<TARGET_SONAME_FILE_NAME:jitk_shared>
     --library $<TARGET_FILE:jitk-compiler>
     --data ${PROJECT_SOURCE_DIR}/include/jitk/jitk.h=include/jitk/jitk.h
     --data ${PROJECT_SOURCE_DIR}/include/jitk/jitk.hpp=include/jitk/jitk.hpp
     --data ${PROJECT_SOURCE_DIR}/LICENSE=LICENSE
+    --data ${PROJECT_SOURCE_DIR}/perf/kernels/problems/matmul.txt=problems/matmul.txt
     --data ${PROJECT_SOURCE_DIR}/tests/gpu/run.sh=run-gpu-tests.sh
     --data ${PROJECT_SOURCE_DIR}/tests/data/models/deepseek-v3.json=models/deepseek-v3.json
     --data ${PROJECT_SOURCE_DIR}/tests/data/models/qwen3-next-80b-a3b.json=models/qwen3-next-80b-a3b.json
-  DEPENDS jitk jitk-opt jitk_conformance jitk_gpu_test jitk_shared jitk-compiler
+  DEPENDS jitk jitk-opt jitk_conformance jitk_gpu_test bench_kernels jitk_shared jitk-compiler
   COMMENT "Packing ${jitk_bundle}"
   VERBATIM)

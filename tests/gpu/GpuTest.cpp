@@ -5,7 +5,8 @@
 #include "jitk/jitk.hpp"
 #include "src/reference/Instance.h"
 #include "src/reference/Numeric.h"
-#include "tests/gpu/CublasLt.h"
+
+#include "perf/peers/CublasLt.h"
 
 #include <cmath>
 #include <cstring>
@@ -74,35 +75,30 @@ private:
   std::vector<TensorShape> shapes_;
 };
 
-struct Product {
-  int64_t m, n, k;
-  const char *dtype, *outDtype;
-  bool columnMajorB;
-
-  std::string text() const {
-    return "matmul m=" + std::to_string(m) + " n=" + std::to_string(n) + " k=" + std::to_string(k) + " dtype=" + dtype +
-           " out_dtype=" + outDtype + " b_layout=" + (columnMajorB ? "col" : "row");
-  }
-};
+std::string textOf(const gpu::Product &p) {
+  return "matmul m=" + std::to_string(p.m) + " n=" + std::to_string(p.n) + " k=" + std::to_string(p.k) +
+         " dtype=" + p.dtype + " out_dtype=" + p.outDtype + " b_layout=" + (p.columnMajorB ? "col" : "row");
+}
 
 } // namespace
 
 TEST_SUITE("gpu") {
   TEST_CASE("products agree with cuBLASLt over whole matrices") {
     gpu::CublasLt cublas;
-    const Product products[] = {{128, 128, 128, "fp16", "fp16", false},   {1024, 1024, 1024, "fp16", "fp16", false},
-                                {4096, 2112, 7168, "bf16", "bf16", true}, {64, 7168, 2048, "bf16", "bf16", true},
-                                {1000, 520, 1032, "fp16", "fp32", true},  {8192, 8192, 8192, "bf16", "bf16", true}};
-    for (const Product &p : products) {
-      CAPTURE(p.text());
-      OnDevice tensors(p.text(), 11);
+    const gpu::Product products[] = {
+        {128, 128, 128, "fp16", "fp16", false},   {1024, 1024, 1024, "fp16", "fp16", false},
+        {4096, 2112, 7168, "bf16", "bf16", true}, {64, 7168, 2048, "bf16", "bf16", true},
+        {1000, 520, 1032, "fp16", "fp32", true},  {8192, 8192, 8192, "bf16", "bf16", true}};
+    for (const gpu::Product &p : products) {
+      CAPTURE(textOf(p));
+      OnDevice tensors(textOf(p), 11);
       std::vector<uint64_t> addresses = tensors.addresses();
-      api::Kernel::obtain(Session::get().runtime, Session::get().device, api::Description::parse(p.text()))
+      api::Kernel::obtain(Session::get().runtime, Session::get().device, api::Description::parse(textOf(p)))
           .launch(addresses);
       Session::get().device.synchronize();
       std::vector<float> ours = tensors.values(2);
       tensors.poison(2);
-      cublas.matmul(p.m, p.n, p.k, p.dtype, p.outDtype, p.columnMajorB, addresses[0], addresses[1], addresses[2]);
+      cublas.matmul(p, addresses[0], addresses[1], addresses[2]);
       Session::get().device.synchronize();
       std::vector<float> theirs = tensors.values(2);
       // Both sum k products of N(0,1) in fp32 in some order and round once: the sums differ by far less than one

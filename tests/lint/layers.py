@@ -44,6 +44,9 @@ ROOMS = {
     # What no user sees is timed where it is.
     "perf/overhead": ["std", "json", "cli", "mlir", "llvm", "include/jitk", "tests/support", "tests/fakes", "src",
                       "backends/nvidia/driver"],
+    # A result is checked before it is timed.
+    "perf/kernels": ["std", "json", "cli", "include/jitk", "perf/peers", "src/support", "src/ops", "src/reference",
+                     "src/tools/checked"],
     "tests/capi": ["std", "include/jitk", "tests/support"],
     "tests": ["any"],
 }

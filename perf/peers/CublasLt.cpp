@@ -1,7 +1,8 @@
-#include "tests/gpu/CublasLt.h"
+#include "perf/peers/CublasLt.h"
 
 #include <dlfcn.h>
 #include <stdexcept>
+#include <vector>
 
 namespace jitk::gpu {
 namespace {
@@ -9,7 +10,7 @@ namespace {
 // The part of cublasLt.h and library_types.h that a plain product needs.
 using Status = int;
 constexpr int kCompute32F = 68, kReal32F = 0, kReal16F = 2, kReal16Bf = 14;
-constexpr int kOpN = 0, kOpT = 1, kDescTransA = 3, kDescTransB = 4;
+constexpr int kOpN = 0, kOpT = 1, kDescTransA = 3, kDescTransB = 4, kPreferenceWorkspace = 1;
 struct Algorithm {
   uint64_t data[8];
 };
@@ -35,6 +36,7 @@ struct CublasLt::Library {
   Status (*layoutDestroy)(void *) = nullptr;
   Status (*preferenceCreate)(void **) = nullptr;
   Status (*preferenceDestroy)(void *) = nullptr;
+  Status (*preferenceSet)(void *, int, const void *, size_t) = nullptr;
   Status (*heuristic)(void *, void *, void *, void *, void *, void *, void *, int, HeuristicResult *, int *) = nullptr;
   Status (*run)(void *, void *, const void *, const void *, void *, const void *, void *, const void *, const void *,
                 void *, void *, void *, const Algorithm *, void *, size_t, void *) = nullptr;
@@ -73,6 +75,7 @@ CublasLt::CublasLt() : library_(std::make_unique<Library>()) {
   l.load(l.layoutDestroy, "cublasLtMatrixLayoutDestroy");
   l.load(l.preferenceCreate, "cublasLtMatmulPreferenceCreate");
   l.load(l.preferenceDestroy, "cublasLtMatmulPreferenceDestroy");
+  l.load(l.preferenceSet, "cublasLtMatmulPreferenceSetAttribute");
   l.load(l.heuristic, "cublasLtMatmulAlgoGetHeuristic");
   l.load(l.run, "cublasLtMatmul");
   check(l.create(&l.handle), "create");
@@ -88,36 +91,69 @@ static int typeOf(const std::string &dtype) {
   return dtype == "fp16" ? kReal16F : dtype == "bf16" ? kReal16Bf : kReal32F;
 }
 
-void CublasLt::matmul(int64_t m, int64_t n, int64_t k, const std::string &dtype, const std::string &outDtype,
-                      bool columnMajorB, uint64_t a, uint64_t b, uint64_t c) {
-  Library &l = *library_;
-  // cuBLASLt is column major: c^T[n,m] = op(b)^T a^T, where row-major a is a^T already.
-  void *desc = nullptr, *layoutB = nullptr, *layoutA = nullptr, *layoutC = nullptr, *preference = nullptr;
-  int transB = columnMajorB ? kOpT : kOpN, transA = kOpN;
-  check(l.descCreate(&desc, kCompute32F, kReal32F), "descriptor");
-  check(l.descSet(desc, kDescTransA, &transB, sizeof transB), "attribute");
-  check(l.descSet(desc, kDescTransB, &transA, sizeof transA), "attribute");
-  int type = typeOf(dtype), outType = typeOf(outDtype);
-  check(columnMajorB ? l.layoutCreate(&layoutB, type, uint64_t(k), uint64_t(n), k)
-                     : l.layoutCreate(&layoutB, type, uint64_t(n), uint64_t(k), n),
-        "layout of b");
-  check(l.layoutCreate(&layoutA, type, uint64_t(k), uint64_t(m), k), "layout of a");
-  check(l.layoutCreate(&layoutC, outType, uint64_t(n), uint64_t(m), n), "layout of c");
-  check(l.preferenceCreate(&preference), "preference");
-  HeuristicResult result = {};
-  int found = 0;
-  check(l.heuristic(l.handle, desc, layoutB, layoutA, layoutC, layoutC, preference, 1, &result, &found), "heuristic");
-  check(found > 0 ? 0 : -1, "finding an algorithm");
+struct CublasLt::Algorithms::Data {
+  explicit Data(Library &library) : l(library) {}
+  ~Data() {
+    for (void *layout : {layoutA, layoutB, layoutC}) {
+      if (layout) {
+        l.layoutDestroy(layout);
+      }
+    }
+    if (desc) {
+      l.descDestroy(desc);
+    }
+  }
+
+  Library &l;
+  void *desc = nullptr, *layoutA = nullptr, *layoutB = nullptr, *layoutC = nullptr;
+  size_t workspaceBytes = 0;
+  std::vector<HeuristicResult> found;
+};
+
+CublasLt::Algorithms::Algorithms(std::unique_ptr<Data> data) : data_(std::move(data)) {}
+CublasLt::Algorithms::Algorithms(Algorithms &&) noexcept = default;
+CublasLt::Algorithms::~Algorithms() = default;
+size_t CublasLt::Algorithms::size() const { return data_->found.size(); }
+
+void CublasLt::Algorithms::run(size_t index, uint64_t a, uint64_t b, uint64_t c, uint64_t workspace,
+                               void *stream) const {
+  const Data &d = *data_;
   float one = 1, zero = 0;
   auto pointer = [](uint64_t address) { return reinterpret_cast<void *>(address); };
-  check(l.run(l.handle, desc, &one, pointer(b), layoutB, pointer(a), layoutA, &zero, pointer(c), layoutC, pointer(c),
-              layoutC, &result.algorithm, nullptr, 0, nullptr),
+  check(d.l.run(d.l.handle, d.desc, &one, pointer(b), d.layoutB, pointer(a), d.layoutA, &zero, pointer(c), d.layoutC,
+                pointer(c), d.layoutC, &d.found[index].algorithm, pointer(workspace), workspace ? d.workspaceBytes : 0,
+                stream),
         "matmul");
+}
+
+CublasLt::Algorithms CublasLt::find(const Product &p, int count, size_t workspaceBytes) {
+  Library &l = *library_;
+  auto data = std::make_unique<Algorithms::Data>(l);
+  Algorithms::Data &d = *data;
+  d.workspaceBytes = workspaceBytes;
+  // cuBLASLt is column major: c^T[n,m] = op(b)^T a^T, where row-major a is a^T already.
+  int transB = p.columnMajorB ? kOpT : kOpN, transA = kOpN;
+  check(l.descCreate(&d.desc, kCompute32F, kReal32F), "descriptor");
+  check(l.descSet(d.desc, kDescTransA, &transB, sizeof transB), "attribute");
+  check(l.descSet(d.desc, kDescTransB, &transA, sizeof transA), "attribute");
+  int type = typeOf(p.dtype), outType = typeOf(p.outDtype);
+  check(p.columnMajorB ? l.layoutCreate(&d.layoutB, type, uint64_t(p.k), uint64_t(p.n), p.k)
+                       : l.layoutCreate(&d.layoutB, type, uint64_t(p.n), uint64_t(p.k), p.n),
+        "layout of b");
+  check(l.layoutCreate(&d.layoutA, type, uint64_t(p.k), uint64_t(p.m), p.k), "layout of a");
+  check(l.layoutCreate(&d.layoutC, outType, uint64_t(p.n), uint64_t(p.m), p.n), "layout of c");
+  void *preference = nullptr;
+  check(l.preferenceCreate(&preference), "preference");
+  check(l.preferenceSet(preference, kPreferenceWorkspace, &workspaceBytes, sizeof workspaceBytes), "workspace");
+  d.found.resize(size_t(count));
+  int found = 0;
+  Status status = l.heuristic(l.handle, d.desc, d.layoutB, d.layoutA, d.layoutC, d.layoutC, preference, count,
+                              d.found.data(), &found);
   l.preferenceDestroy(preference);
-  l.layoutDestroy(layoutC);
-  l.layoutDestroy(layoutA);
-  l.layoutDestroy(layoutB);
-  l.descDestroy(desc);
+  check(status, "heuristic");
+  check(found > 0 ? 0 : -1, "finding an algorithm");
+  d.found.resize(size_t(found));
+  return Algorithms(std::move(data));
 }
 
 } // namespace jitk::gpu

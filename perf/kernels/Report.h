@@ -1,0 +1,34 @@
+// What was measured, as JSON for programs and as Markdown for people.
+
+#pragma once
+
+#include "perf/kernels/Problems.h"
+
+#include <string>
+#include <vector>
+
+namespace jitk::perf {
+
+/// One problem: times of a call in microseconds, all replays, in the order in which they were taken.
+struct Measurement {
+  std::string problem;
+  Work work;
+  std::vector<double> times, peerTimes; ///< peerTimes is empty without a peer
+  std::string peer;                     ///< "cuBLASLt, best of 8"
+  std::string check;                    ///< how the result was checked before: "whole matrix against cuBLASLt"
+  std::string failure;                  ///< why nothing was measured; empty if it was
+  uint32_t registers = 0, spillBytes = 0, sharedBytes = 0;
+  double compileMilliseconds = 0, assembleMilliseconds = 0;
+};
+
+struct Report {
+  std::string device, driver, command, protocol;
+  std::vector<Measurement> measurements;
+
+  std::string json() const;
+  std::string markdown() const;
+};
+
+double median(std::vector<double> values);
+
+} // namespace jitk::perf
