@@ -4,6 +4,7 @@
 #include "src/ir/ttg/Ttg.h"
 #include "src/ir/ttng/Ttng.h"
 #include "src/passes/Passes.h"
+#include "src/passes/RequireLayouts.h"
 #include "src/passes/SharedBuffers.h"
 #include "src/passes/SharedScratch.h"
 
@@ -238,6 +239,9 @@ public:
   void runOnOperation() override {
     // Callees first: a call needs the callee's size.
     ModuleOp module = getOperation();
+    if (failed(requireLayouts(module))) {
+      return signalPassFailure();
+    }
     DenseMap<Operation *, int64_t> frames;
     int64_t size = 0;
     SmallPtrSet<Operation *, 4> active;

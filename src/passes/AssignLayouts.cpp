@@ -143,7 +143,9 @@ void LayoutAssignment::assign(Operation *op) {
     for (OpOperand &operand : op->getOpOperands()) {
       want(operand, isTensor(operand.get()) ? defaultLayout(operand.get()) : Attribute());
     }
-    llvm::for_each(op->getResults(), [&](Value result) { settle(result, natural_.ofOrDefault(result)); });
+    for (Value result : llvm::make_filter_range(op->getResults(), isTensor)) {
+      settle(result, natural_.ofOrDefault(result));
+    }
   } else if (isa<tt::ReturnOp>(op)) {
     for (auto [operand, type] : llvm::zip_equal(op->getOpOperands(), function_.getResultTypes())) {
       want(operand, isTensor(operand.get()) ? cast<RankedTensorType>(type).getEncoding() : Attribute());

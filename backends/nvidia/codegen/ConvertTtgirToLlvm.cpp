@@ -4,6 +4,7 @@
 #include "backends/nvidia/codegen/lowering/FunctionLowering.h"
 #include "src/ir/ptx/Ptx.h"
 #include "src/passes/AxisInfo.h"
+#include "src/passes/RequireLayouts.h"
 
 using namespace mlir;
 using namespace jitk::ir;
@@ -20,12 +21,16 @@ public:
   void runOnOperation() override {
     ModuleOp module = getOperation();
     FailureOr<ModuleTarget> target = ModuleTarget::of(module);
-    if (failed(target)) {
+    if (failed(target) || failed(passes::requireLayouts(module))) {
       return signalPassFailure();
     }
     passes::AxisInfoAnalysis axes(module);
     SmallVector<tt::FuncOp> functions(module.getOps<tt::FuncOp>());
     for (tt::FuncOp function : functions) {
+      if (function.isExternal()) {
+        function.emitOpError("has no body: there is nothing to link it with");
+        return signalPassFailure();
+      }
       if (failed(FunctionLowering::run(function, *target, axes))) {
         return signalPassFailure();
       }

@@ -3,6 +3,9 @@
 namespace jitk::ir::ttg {
 using namespace mlir;
 
+/// The largest step of a basis: a dimension's size, twice as large, is an int32 of layouts.
+static constexpr uint32_t kMaxStep = 1u << 29;
+
 FailureOr<EncodingFields> EncodingFields::parse(AsmParser &parser) {
   SMLoc loc = parser.getCurrentLocation();
   DictionaryAttr fields;
@@ -86,8 +89,11 @@ ParseResult EncodingFields::getBases(StringRef key, unsigned &rank, SmallVector<
       return error() << "a basis of " << key << " must have one number for each of " << rank << " dimensions: got "
                      << basis.size();
     }
-    for (Attribute number : basis) {
-      flat.push_back(cast<IntegerAttr>(number).getValue().getZExtValue());
+    for (auto number : basis.getAsRange<IntegerAttr>()) {
+      if (number.getValue().ugt(kMaxStep)) {
+        return error() << "a basis of " << key << " must step by at most " << kMaxStep << ": got " << number;
+      }
+      flat.push_back(number.getValue().getZExtValue());
     }
   }
   return success();

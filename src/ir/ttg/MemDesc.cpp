@@ -130,6 +130,12 @@ LogicalResult MemDescType::verify(EmitError emitError, ArrayRef<int64_t> shape, 
   if (rank != shape.size() && rank + 1 != shape.size()) {
     return emitError() << "encoding must have the buffer's rank " << shape.size() << ", or one less: got " << rank;
   }
+  // A dimension that the encoding places has bits; the one before them counts stages.
+  for (int64_t size : llvm::concat<const int64_t>(shape.take_back(rank), allocShape.take_back(rank))) {
+    if (!llvm::isPowerOf2_64(size)) {
+      return emitError() << "dimensions that the encoding places must be powers of two: got " << size;
+    }
+  }
   return success();
 }
 

@@ -257,6 +257,10 @@ static LogicalResult verifyViewType(Operation *op, FailureOr<MemDescType> expect
       result.getAllocShape().take_back(result.getRank()) != expected->getAllocShape()) {
     return op->emitOpError("has the wrong result shape: expected ") << *expected << ", got " << result;
   }
+  unsigned rank = cast<LayoutEncodingTrait>(expected->getEncoding()).getRank();
+  if (unsigned found = cast<LayoutEncodingTrait>(result.getEncoding()).getRank(); found != rank) {
+    return op->emitOpError("the result's encoding must have its rank ") << rank << ": got " << found;
+  }
   return verifyEncoding(op, expected->getAllocShape(), expected->getEncoding(), result.getEncoding());
 }
 

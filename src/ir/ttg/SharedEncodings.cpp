@@ -11,6 +11,9 @@ using EmitError = function_ref<InFlightDiagnostic()>;
 /// Vectors of 16 bytes are the widest access.
 static constexpr int32_t kVectorAlignment = 16;
 
+/// What a dimension of a layout, an int32, may be.
+static constexpr uint32_t kMaxExtent = 1u << 30;
+
 // --- swizzled_shared
 
 unsigned SwizzledSharedEncodingAttr::getRank() const { return getOrder().size(); }
@@ -254,6 +257,12 @@ Attribute PaddedSharedEncodingAttr::parse(AsmParser &parser, Type) {
     SmallVector<unsigned> order, shape;
     if (fields->get("order", order) || fields->get("shape", shape)) {
       return {};
+    }
+    for (unsigned size : shape) {
+      if (!llvm::isPowerOf2_32(size) || size > kMaxExtent) {
+        fields->error() << "shape must be powers of two up to " << kMaxExtent << ": got " << size;
+        return {};
+      }
     }
     bool inRange = llvm::all_of(order, [&](unsigned dim) { return dim < shape.size(); });
     if (order.size() != shape.size() || !inRange) {

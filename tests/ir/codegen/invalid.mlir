@@ -102,3 +102,20 @@ module attributes {"ttg.num-warps" = 4 : i32, ttg.target = "cuda:90"} {
     tt.return
   }
 }
+
+// -----
+
+module attributes {"ttg.num-warps" = 4 : i32, ttg.target = "cuda:90"} {
+  // expected-error @+1 {{has no body: there is nothing to link it with}}
+  tt.func private @declaration(%v: f32)
+}
+
+// -----
+
+module attributes {"ttg.num-warps" = 4 : i32, ttg.target = "cuda:90"} {
+  tt.func public @without_layout(%v: f32) {
+    // expected-error @+1 {{has a tensor without a layout: got 'tensor<512xf32>'}}
+    %x = tt.splat %v : f32 -> tensor<512xf32>
+    tt.return
+  }
+}

@@ -136,4 +136,17 @@ tt.func @explicit(%p: tensor<512x!tt.ptr<f32>, #ttg.blocked<{sizePerThread = [1]
   tt.store %p, %y : tensor<512x!tt.ptr<f32>, #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>>
   tt.return
 }
+
+tt.func private @scalar_callee(%x: tensor<512xf32>) -> f32 {
+  %c = arith.constant 0.0 : f32
+  tt.return %c : f32
+}
+
+// A call may give what is no tensor.
+// CHECK-LABEL: tt.func @scalar_call
+// CHECK: tt.call @scalar_callee(%{{.*}}) : (tensor<512xf32, #{{.*}}>) -> f32
+tt.func @scalar_call(%x: tensor<512xf32>) -> f32 {
+  %s = tt.call @scalar_callee(%x) : (tensor<512xf32>) -> f32
+  tt.return %s : f32
+}
 }

@@ -76,3 +76,9 @@ tt.func private @tmem_columns(!ttg.memdesc<128x1024xf32, #t, #ttng.tensor_memory
 #ts = #ttng.tensor_memory_scales_encoding<>
 // expected-error @+1 {{scales must be two-dimensional i8}}
 tt.func private @tmem_scales(!ttg.memdesc<128x4xf16, #ts, #ttng.tensor_memory>)
+
+// -----
+
+#s = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>
+// expected-error @+1 {{dimensions that the encoding places must be powers of two: got 7}}
+tt.func private @placed_shape(!ttg.memdesc<7x64xf16, #s, #ttg.shared_memory>)

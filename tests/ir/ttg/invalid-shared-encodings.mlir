@@ -73,3 +73,23 @@
 
 // expected-error @+1 {{colStride must be 1, 2 or 4: got 3}}
 #tmem_col_stride = #ttng.tensor_memory_encoding<blockM = 128, blockN = 64, colStride = 3>
+
+// -----
+
+// expected-error @+1 {{a basis of offset must step by at most 536870912: got 2147483648}}
+#s = #ttg.shared_linear<{offset = [[0, 1], [0, 2147483648]], block = []}, alignment = 16>
+
+// -----
+
+// expected-error @+1 {{shape must be powers of two up to 1073741824: got 2147483648}}
+#s = #ttg.padded_shared<[128:+8] {order = [1, 0], shape = [2147483648, 64]}>
+
+// -----
+
+// expected-error @+1 {{shape must be powers of two up to 1073741824: got 48}}
+#s = #ttg.padded_shared<[128:+8] {order = [1, 0], shape = [48, 64]}>
+
+// -----
+
+// expected-error @+1 {{a basis of register must step by at most 536870912: got 2147483648}}
+#s = #ttg.linear<{register = [[2147483648]], lane = [], warp = [], block = []}>

@@ -107,3 +107,23 @@ tt.func @reshape_encoding(%m: !ttg.memdesc<8x8xf16, #s, #ttg.shared_memory>) {
   %0 = ttg.memdesc_reshape %m : !ttg.memdesc<8x8xf16, #s, #ttg.shared_memory> -> !ttg.memdesc<4x16xf16, #t, #ttg.shared_memory>
   tt.return
 }
+
+// -----
+
+#s = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}>
+#t = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>
+tt.func @trans_rank(%m: !ttg.memdesc<16x16xf16, #s, #ttg.shared_memory>) {
+  // expected-error @+1 {{the result's encoding must have its rank 2: got 1}}
+  %0 = ttg.memdesc_trans %m {order = array<i32: 1, 0>} : !ttg.memdesc<16x16xf16, #s, #ttg.shared_memory> -> !ttg.memdesc<16x16xf16, #t, #ttg.shared_memory>
+  tt.return
+}
+
+// -----
+
+#s = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}>
+#t = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>
+tt.func @reshape_rank(%m: !ttg.memdesc<16x16xf16, #s, #ttg.shared_memory>) {
+  // expected-error @+1 {{the result's encoding must have its rank 2: got 1}}
+  %0 = ttg.memdesc_reshape %m : !ttg.memdesc<16x16xf16, #s, #ttg.shared_memory> -> !ttg.memdesc<8x32xf16, #t, #ttg.shared_memory>
+  tt.return
+}
