@@ -16,12 +16,13 @@ struct AccessShape {
   llvm::SmallVector<int64_t> shape;
   llvm::SmallVector<unsigned> order; ///< dimensions, the one with the longest vectors first
   int64_t vector;                    ///< elements, at most 16 bytes of them
+  int64_t word;                      ///< elements that a thread has at least, if there are so many: 4 bytes
   int numWarps;                      ///< that run the access
 
   static AccessShape of(mlir::Value pointers, VectorLength vectorLength);
 
   /// A blocked layout in which `vector` elements along `order.front()` go to one thread, and lanes and warps follow in
-  /// `order`. Vectors are shortened until every thread has work.
+  /// `order`. Vectors are shortened until every thread has work, but not below `word`.
   ir::ttg::BlockedEncodingAttr layout(mlir::MLIRContext *context) const;
 };
 

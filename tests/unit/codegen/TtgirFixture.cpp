@@ -1,17 +1,16 @@
 #include "tests/unit/codegen/TtgirFixture.h"
 
-#include "backends/nvidia/codegen/Passes.h"
+#include "src/compiler/Pipelines.h"
 #include "src/ir/Register.h"
-#include "src/passes/Passes.h"
 
-#include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
 #include "mlir/Pass/PassManager.h"
 
 using namespace mlir;
 
 namespace jitk::codegen::test {
 
-CompiledKernel compileKernel(const std::string &ttgir) {
+/// Compiles by the passes that `build` adds before the lowering.
+static CompiledKernel compile(const std::string &text, function_ref<void(OpPassManager &)> build) {
   DialectRegistry registry;
   ir::registerDialects(registry);
   MLIRContext context(registry);
@@ -20,18 +19,13 @@ CompiledKernel compileKernel(const std::string &ttgir) {
     diagnostics += diagnostic.str() + "\n";
     return success();
   });
-  OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(ttgir, &context);
+  OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(text, &context);
   INFO(diagnostics);
   REQUIRE(module);
 
   PassManager manager(&context);
-  manager.addPass(passes::createGuardDotLoops());
-  manager.addPass(passes::createAllocateWarpGroups());
-  manager.addPass(passes::createAllocateGlobalScratch());
-  manager.addPass(passes::createAllocateSharedMemory());
-  manager.addPass(passes::createInsertBarriers());
-  manager.addPass(createSCFToControlFlowPass());
-  manager.addPass(nvidia::createConvertTtgirToLlvm());
+  build(manager);
+  compiler::buildLoweringPipeline(manager);
   const bool lowered = succeeded(manager.run(*module));
   INFO(diagnostics);
   REQUIRE(lowered);
@@ -49,6 +43,16 @@ CompiledKernel compileKernel(const std::string &ttgir) {
   REQUIRE(object.ok());
   kernel.code = std::move(object->code);
   return kernel;
+}
+
+CompiledKernel compileKernel(const std::string &ttgir) {
+  return compile(ttgir, [](OpPassManager &) {});
+}
+
+CompiledKernel compileCommonIr(const std::string &commonIr, const std::string &target) {
+  Result<Target> parsed = Target::parse(target);
+  REQUIRE(parsed.ok());
+  return compile(commonIr, [&](OpPassManager &manager) { compiler::buildTtgirPipeline(manager, *parsed); });
 }
 
 LaunchReport launch(Machine &machine, const CompiledKernel &kernel, std::vector<uint64_t> arguments,

@@ -25,6 +25,9 @@ struct CompiledKernel {
 /// Failures fail the test.
 CompiledKernel compileKernel(const std::string &ttgir);
 
+/// The same from CommonIR, for "sm_90a".
+CompiledKernel compileCommonIr(const std::string &commonIr, const std::string &target);
+
 /// Runs the kernel. `arguments` are 8-byte values; the scratch pointers are added.
 LaunchReport launch(Machine &machine, const CompiledKernel &kernel, std::vector<uint64_t> arguments,
                     std::array<uint32_t, 3> grid = {1, 1, 1});
