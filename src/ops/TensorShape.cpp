@@ -88,7 +88,7 @@ static bool isPresent(const TensorSchema &tensor, const Description &description
   return flag.empty() || description.flag(flag);
 }
 
-/// Refuses sizes that no dynamic dimension takes, and those that break a rule.
+/// Refuses sizes that no dynamic dimension takes, and those that break a rule. One that no tensor needs may be missing.
 static Status checkSizes(const Description &description, const DynamicSizes &sizes) {
   for (const auto &[name, size] : sizes) {
     auto attribute = description.attributes().find(name);
@@ -100,12 +100,9 @@ static Status checkSizes(const Description &description, const DynamicSizes &siz
   }
   std::vector<std::string> names;
   std::vector<int64_t> values;
-  for (const auto &[name, value] : description.attributes()) {
-    const auto *dimension = std::get_if<Dimension>(&value);
-    if (dimension && !dimension->isStatic()) {
-      names.push_back(name);
-      JITK_ASSIGN(values.emplace_back(), sizeOf(description, name, sizes));
-    }
+  for (const auto &[name, size] : sizes) {
+    names.push_back(name);
+    values.push_back(size);
   }
   return SizeRules(description, std::move(names)).check(values);
 }
