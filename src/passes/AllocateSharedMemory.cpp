@@ -121,6 +121,11 @@ void FunctionAllocator::collect() {
     if (auto alloc = dyn_cast<ttg::LocalAllocOp>(op)) {
       bufferOf[alloc.getResult()] = buffers_.size();
       add(op, sharedBytes(alloc.getType()), alloc.getAlignmentOrDefault());
+      if (!alloc.getSrc() && !alloc.use_empty()) {
+        // Nothing is in it yet: its life begins with its first use.
+        buffers_.back().begin = std::numeric_limits<unsigned>::max();
+        buffers_.back().end = 0;
+      }
     } else if (auto call = dyn_cast<tt::CallOp>(op)) {
       if (int64_t bytes = frames_.lookup(SymbolTable::lookupNearestSymbolFrom(op, call.getCalleeAttr()))) {
         add(op, bytes, kFrameAlignment);

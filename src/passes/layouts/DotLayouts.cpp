@@ -201,7 +201,10 @@ static bool feedsLeftOperand(Value value, SmallVectorImpl<Value> &visited) {
   return llvm::any_of(value.getUses(), [&](OpOperand &use) {
     Operation *user = use.getOwner();
     if (isa<tt::DotOp, ttng::WarpGroupDotOp>(user)) {
-      return use.getOperandNumber() == 0;
+      // A sum that goes on in another product ends where that one ends.
+      constexpr unsigned kAccumulator = 2;
+      return use.getOperandNumber() == 0 ||
+             (use.getOperandNumber() == kAccumulator && feedsLeftOperand(user->getResult(0), visited));
     }
     return user->hasTrait<OpTrait::Elementwise>() && user->getNumResults() == 1 &&
            feedsLeftOperand(user->getResult(0), visited);
