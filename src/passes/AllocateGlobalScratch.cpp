@@ -27,7 +27,7 @@ public:
     bool failed = false;
     module.walk([&](ttg::GlobalScratchAllocOp op) {
       auto function = op->getParentOfType<tt::FuncOp>();
-      if (!function.isPublic()) {
+      if (!function || !function.isPublic()) {
         op.emitOpError("is supported in kernels only");
         failed = true;
         return;

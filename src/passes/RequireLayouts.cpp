@@ -1,5 +1,7 @@
 #include "src/passes/RequireLayouts.h"
 
+#include "src/ir/tt/Tt.h"
+
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
@@ -17,10 +19,10 @@ LogicalResult requireLayouts(ModuleOp module) {
     auto function = dyn_cast<FunctionOpInterface>(op);
     TypeRange types = function ? TypeRange(function.getArgumentTypes()) : TypeRange(op->getResultTypes());
     auto found = llvm::find_if(types, lacksLayout);
-    if (found == types.end()) {
-      return WalkResult::advance();
+    if (found != types.end()) {
+      return op->emitOpError("has a tensor without a layout: got ") << *found;
     }
-    return op->emitOpError("has a tensor without a layout: got ") << *found;
+    return function ? WalkResult(ir::tt::verifyTensorRules(op)) : WalkResult::advance();
   });
   return failure(result.wasInterrupted());
 }

@@ -6,7 +6,8 @@
 
 namespace jitk::passes {
 
-/// Reports, at the op, the first tensor of the module that has no encoding.
+/// Reports, at the op, the first tensor of the module that has no encoding, and the first of a function's type that is
+/// none that an op may have.
 llvm::LogicalResult requireLayouts(mlir::ModuleOp module);
 
 } // namespace jitk::passes

@@ -11,6 +11,12 @@ using EmitError = function_ref<InFlightDiagnostic()>;
 
 static bool arePowersOfTwo(ArrayRef<unsigned> values) { return llvm::all_of(values, llvm::isPowerOf2_32); }
 
+/// What a dimension of a layout, an int32, may be.
+static constexpr uint64_t kMaxExtent = 1u << 30;
+/// Words of one fragment's place are at most a vector of 16 bytes.
+static constexpr unsigned kMaxKWidth = 16;
+static constexpr unsigned kMaxWarps = 64;
+
 static bool isPermutation(ArrayRef<unsigned> order) {
   SmallVector<unsigned> sorted(order);
   llvm::sort(sorted);
@@ -159,6 +165,13 @@ LogicalResult BlockedEncodingAttr::verify(EmitError emitError, ArrayRef<unsigned
   }
   if (!isPermutation(order)) {
     return emitError() << "order must be a permutation of the dimensions: got " << order;
+  }
+  for (auto [size, threads, warps] : llvm::zip_equal(sizePerThread, threadsPerWarp, warpsPerCTA)) {
+    // Each fits 32 bits, and so do the last two of any warp there is.
+    if (threads > kMaxExtent || warps > kMaxExtent / threads || size > kMaxExtent / (threads * warps)) {
+      return emitError() << "sizePerThread, threadsPerWarp and warpsPerCTA must cover at most " << kMaxExtent
+                         << " elements of a dimension";
+    }
   }
   return success();
 }
@@ -324,6 +337,9 @@ LogicalResult NvidiaMmaEncodingAttr::verify(EmitError emitError, unsigned versio
   if (!arePowersOfTwo(warpsPerCTA)) {
     return emitError() << "warpsPerCTA must be powers of two: got " << warpsPerCTA;
   }
+  if (llvm::any_of(warpsPerCTA, [](unsigned warps) { return warps > kMaxWarps; })) {
+    return emitError() << "warpsPerCTA must be at most " << kMaxWarps << ": got " << warpsPerCTA;
+  }
   return versionMajor == 2 ? verifyMmaShape(emitError, instrShape, warpsPerCTA.size())
                            : verifyWgmmaShape(emitError, instrShape);
 }
@@ -378,6 +394,9 @@ LogicalResult DotOperandEncodingAttr::verify(EmitError emitError, unsigned opIdx
   auto mma = dyn_cast<NvidiaMmaEncodingAttr>(parent);
   if (mma && !llvm::isPowerOf2_32(kWidth)) {
     return emitError() << "needs a kWidth, a power of two, under an nvidia_mma parent: got " << kWidth;
+  }
+  if (kWidth > kMaxKWidth) {
+    return emitError() << "kWidth must be at most " << kMaxKWidth << ": got " << kWidth;
   }
   if (mma && mma.isHopper() && opIdx != 0) {
     return emitError() << "only operand 0 may be in registers under an nvidia_mma parent of version 3";

@@ -3,6 +3,8 @@
 #include "src/ir/layout/EncodingLayouts.h"
 #include "src/ir/ttg/Ttg.h"
 
+#include "mlir/Interfaces/FunctionInterfaces.h"
+
 namespace jitk::ir::tt {
 using namespace mlir;
 
@@ -50,7 +52,13 @@ static LogicalResult verifyTensor(Operation *op, RankedTensorType type) {
 LogicalResult verifyTensorRules(Operation *op) {
   // Most operands of an op have one type: it is checked once.
   Type checked;
-  for (Type type : llvm::concat<Type>(llvm::to_vector(op->getOperandTypes()), llvm::to_vector(op->getResultTypes()))) {
+  SmallVector<Type> types(op->getOperandTypes());
+  llvm::append_range(types, op->getResultTypes());
+  if (auto function = dyn_cast<FunctionOpInterface>(op)) {
+    llvm::append_range(types, function.getArgumentTypes());
+    llvm::append_range(types, function.getResultTypes());
+  }
+  for (Type type : types) {
     auto tensor = dyn_cast<RankedTensorType>(type);
     if (tensor && tensor != checked && failed(verifyTensor(op, tensor))) {
       return failure();

@@ -119,3 +119,13 @@ module attributes {"ttg.num-warps" = 4 : i32, ttg.target = "cuda:90"} {
     tt.return
   }
 }
+
+// -----
+
+#blocked = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
+module attributes {"ttg.num-warps" = 4 : i32, ttg.target = "cuda:90"} {
+  // expected-error @+1 {{a tensor may have at most 1048576 elements: got 2147483648}}
+  tt.func private @argument(%x: tensor<2147483648xf32, #blocked>) {
+    tt.return
+  }
+}

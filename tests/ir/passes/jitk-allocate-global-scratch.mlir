@@ -20,3 +20,10 @@ module attributes {"ttg.num-warps" = 4 : i32} {
     tt.return
   }
 }
+
+// -----
+
+module attributes {"ttg.num-warps" = 4 : i32} {
+  // expected-error @+1 {{is supported in kernels only}}
+  %a = ttg.global_scratch_alloc {alignment = 16 : i32, nbytes = 24 : i32} : !tt.ptr<i8>
+}

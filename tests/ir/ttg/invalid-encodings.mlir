@@ -141,3 +141,19 @@
 #mma = #ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 64, 16]}>
 // expected-error @+1 {{only operand 0 may be in registers under an nvidia_mma parent of version 3}}
 #dot_op_wgmma = #ttg.dot_op<{opIdx = 1, parent = #mma, kWidth = 2}>
+
+// -----
+
+// expected-error @+1 {{sizePerThread, threadsPerWarp and warpsPerCTA must cover at most 1073741824 elements of a dimension}}
+#blocked_extent = #ttg.blocked<{sizePerThread = [268435456], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
+
+// -----
+
+// expected-error @+1 {{warpsPerCTA must be at most 64: got}}
+#mma_warps = #ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [128, 1], instrShape = [16, 8]}>
+
+// -----
+
+#mma = #ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [2, 2], instrShape = [16, 8]}>
+// expected-error @+1 {{kWidth must be at most 16: got 2147483648}}
+#dot_width = #ttg.dot_op<{opIdx = 1, parent = #mma, kWidth = 2147483648}>
