@@ -14,87 +14,135 @@ constexpr double kMultiprocessors = 132;
 constexpr double kL2BytesPerClock = 64;       ///< of one multiprocessor
 constexpr double kMemoryBytesPerClock = 2400; ///< of all, at what copies reach
 constexpr double kLatency = 1000;             ///< of a load from memory under load
+constexpr double kClocksOfZeroRow = 3;        ///< measured: 1.8 ns for a row of 128 bytes past the matrix
+constexpr double kBlockOverhead = 64;         ///< measured: what keeps wgmma waiting between blocks
 constexpr double kEpilogue = 900, kFill = 1500;
 constexpr int64_t kSharedBytes = 232448;
 constexpr int64_t kReserved = 2048; ///< barriers, captures, and what alignment loses
 constexpr int64_t kMostStages = 16, kFewestStages = 3;
 
+/// The product as the tile sees it: `rows x columns` results.
 struct Problem {
-  int64_t m, n, k;
+  int64_t rows, columns, k;
   int64_t elementBytes, outputBytes;
 };
 
 int64_t sizeOf(const Dimension &dimension) {
   constexpr int64_t kLarge = 4096;
-  return dimension.isStatic() ? dimension.value : dimension.bound ? dimension.bound : kLarge;
+  int64_t size = dimension.isStatic() ? dimension.value : dimension.bound ? dimension.bound : kLarge;
+  return std::max<int64_t>(1, size);
 }
 
-Problem problemOf(const Description &description) {
-  return {std::max<int64_t>(1, sizeOf(description.dimension("m"))),
-          std::max<int64_t>(1, sizeOf(description.dimension("n"))),
-          std::max<int64_t>(1, sizeOf(description.dimension("k"))), 2, description.word("out_dtype") == "fp32" ? 4 : 2};
+Problem problemOf(const Description &description, bool transposed) {
+  int64_t m = sizeOf(description.dimension("m")), n = sizeOf(description.dimension("n"));
+  return {transposed ? n : m, transposed ? m : n, sizeOf(description.dimension("k")), 2,
+          description.word("out_dtype") == "fp32" ? 4 : 2};
 }
 
-/// Bytes of C that all consumers stage, two slices of 128 bytes a row each.
+/// Bytes that all consumers stage results in: two slices of 128 bytes a row at most.
 int64_t stagedBytes(const PersistentTile &tile, const Problem &problem) {
-  return tile.m * std::min<int64_t>(2 * 128, tile.n * problem.outputBytes);
+  if (tile.transposed) {
+    return tile.rows * tile.columns * problem.outputBytes;
+  }
+  return int64_t(tile.parts().size()) * tile.rows * std::min<int64_t>(2 * 128, tile.columns * problem.outputBytes);
 }
 
 int64_t stageBytes(const PersistentTile &tile, const Problem &problem) {
-  return (tile.m + tile.n) * tile.k * problem.elementBytes;
+  return (tile.rows + tile.columns) * tile.k * problem.elementBytes;
 }
 
 double blockClocks(const PersistentTile &tile, const Problem &problem) {
   // An instruction takes 64 rows and 16 of K: 64 x n x 16 products at 2048 a clock, or its operands at 128 bytes a
   // clock.
-  double instruction = std::max(double(tile.n) / 2, 16 + double(tile.n) / 4);
-  double tensor = double(tile.numConsumers() * tile.k / 16) * instruction;
-  double rows = double(std::min(tile.m, problem.m) + std::min(tile.n, problem.n));
-  double l2 = rows * double(tile.k * problem.elementBytes) / kL2BytesPerClock;
-  return std::max({tensor, l2, kLatency / double(tile.stages)});
+  double instructions = 0;
+  for (int64_t part : tile.parts()) {
+    instructions += std::max(double(part) / 2, 16 + double(part) / 4);
+  }
+  double tensor = double(tile.numConsumers() * tile.k / 16) * instructions + kBlockOverhead;
+  double inside = double(std::min(tile.rows, problem.rows) + std::min(tile.columns, problem.columns));
+  double l2 = inside * double(tile.k * problem.elementBytes) / kL2BytesPerClock;
+  double tma = (double(tile.rows + tile.columns) - inside) * kClocksOfZeroRow + inside;
+  return std::max({tensor, l2, tma, kLatency / double(tile.stages)});
 }
 
 double tileClocks(const PersistentTile &tile, const Problem &problem) {
-  double waves =
-      std::ceil(double(llvm::divideCeil(problem.m, tile.m) * llvm::divideCeil(problem.n, tile.n)) / kMultiprocessors);
-  double blocks = double(llvm::divideCeil(problem.k, tile.k));
+  int64_t tiles = llvm::divideCeil(problem.rows, tile.rows) * llvm::divideCeil(problem.columns, tile.columns);
+  double waves = std::ceil(double(tiles) / kMultiprocessors), blocks = double(llvm::divideCeil(problem.k, tile.k));
   return waves * (blocks * blockClocks(tile, problem) + kEpilogue) + kFill;
 }
 
 double memoryClocks(const Problem &problem) {
-  double operands = double(problem.m * problem.k + problem.n * problem.k) * double(problem.elementBytes);
-  return (operands + double(problem.m * problem.n * problem.outputBytes)) / kMemoryBytesPerClock;
+  double operands = double((problem.rows + problem.columns) * problem.k) * double(problem.elementBytes);
+  return (operands + double(problem.rows * problem.columns * problem.outputBytes)) / kMemoryBytesPerClock;
 }
 
 /// As many stages as fit; as many rows of tiles to a group as make a wave's rectangle square.
 PersistentTile complete(PersistentTile tile, const Problem &problem) {
   int64_t fitting = (kSharedBytes - kReserved - stagedBytes(tile, problem)) / stageBytes(tile, problem);
   tile.stages = std::min(fitting, kMostStages);
-  tile.groupRows = int64_t(llvm::bit_floor(uint64_t(std::sqrt(kMultiprocessors * double(tile.n) / double(tile.m)))));
+  double side = std::sqrt(kMultiprocessors * double(tile.columns) / double(tile.rows));
+  tile.groupRows = int64_t(llvm::bit_floor(std::max<uint64_t>(1, uint64_t(side))));
   return tile;
 }
 
 } // namespace
 
+llvm::SmallVector<int64_t> PersistentTile::parts() const {
+  llvm::SmallVector<int64_t> parts;
+  for (int64_t rest = columns; rest > 0; rest -= parts.back()) {
+    parts.push_back(int64_t(llvm::bit_floor(uint64_t(rest))));
+  }
+  return parts;
+}
+
 double modelledClocks(const Description &description, const PersistentTile &tile) {
-  Problem problem = problemOf(description);
+  Problem problem = problemOf(description, tile.transposed);
   return std::max(tileClocks(tile, problem), memoryClocks(problem));
 }
 
+/// The least number of columns that covers `size` in at most two parts: measured, three take twice their time.
+static int64_t coveringColumns(int64_t size) {
+  PersistentTile tile = {.columns = int64_t(llvm::alignTo(size, 8))};
+  while (tile.parts().size() > 2) {
+    tile.columns += 8;
+  }
+  return tile.columns;
+}
+
+llvm::SmallVector<PersistentTile> persistentTiles(const Description &description) {
+  llvm::SmallVector<PersistentTile> tiles;
+  auto add = [&](PersistentTile tile) {
+    tile = complete(tile, problemOf(description, tile.transposed));
+    if (tile.stages >= kFewestStages) {
+      tiles.push_back(tile);
+    }
+  };
+  // Few rows of A: all of them are the columns of a tile.
+  constexpr int64_t kFewRows = 64;
+  int64_t m = sizeOf(description.dimension("m"));
+  for (int64_t rows : {64, 128}) {
+    if (m <= kFewRows) {
+      add({.rows = rows, .columns = coveringColumns(m), .transposed = true});
+    }
+  }
+  for (int64_t rows : {64, 128}) {
+    for (int64_t columns : {256, 192, 128, 64, 32}) {
+      add({.rows = rows, .columns = columns});
+    }
+  }
+  return tiles;
+}
+
 PersistentTile choosePersistentTile(const Description &description) {
-  Problem problem = problemOf(description);
   PersistentTile best;
-  // From few rows to many: of equals the first stays.
   std::pair<double, double> least = {HUGE_VAL, HUGE_VAL};
-  for (int64_t m : {64, 128}) {
-    for (int64_t n : {256, 128, 64, 32}) {
-      PersistentTile tile = complete({.m = m, .n = n}, problem);
-      double own = tileClocks(tile, problem);
-      std::pair<double, double> cost = {std::max(own, memoryClocks(problem)), own};
-      if (tile.stages >= kFewestStages && cost < least) {
-        best = tile;
-        least = cost;
-      }
+  // From few rows to many: of equals the first stays.
+  for (const PersistentTile &tile : persistentTiles(description)) {
+    std::pair<double, double> cost = {modelledClocks(description, tile),
+                                      tileClocks(tile, problemOf(description, tile.transposed))};
+    if (cost < least) {
+      best = tile;
+      least = cost;
     }
   }
   return best;

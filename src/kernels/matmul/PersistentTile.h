@@ -2,9 +2,11 @@
 //
 // One CTA stays on each multiprocessor and takes every so many tiles. In clocks:
 //
-//   block = max(tensor, l2, latency / stages)      64 of K of one tile
-//     tensor    wgmma at its rate, or at that of its reads of shared memory where n is small
+//   block = max(tensor, l2, tma, latency / stages)      64 of K of one tile
+//     tensor    wgmma at its rate, or at that of its reads of shared memory where it has few columns; what lies
+//               between blocks
 //     l2        bytes of the operands that lie inside of the matrices, at what one multiprocessor gets from L2
+//     tma       rows that a tile reaches past a matrix: TMA takes longer to make zeros than to copy
 //     latency   of memory: so many stages are in flight
 //   total = max(waves * (blocks * block + epilogue) + fill, bytes / memory bandwidth)
 //
@@ -12,25 +14,33 @@
 
 #pragma once
 
-#include "src/kernels/vocabulary/SharedTile.h"
 #include "src/ops/Description.h"
+
+#include "llvm/ADT/SmallVector.h"
 
 namespace jitk::kernels {
 
-/// The tile of C that a CTA computes at a time, and the ring that feeds it.
+/// The tile that a CTA computes at a time, and the ring that feeds it.
 struct PersistentTile {
-  int64_t m = 0, n = 0; ///< m is 64 for each consumer
-  int64_t k = 64;       ///< one swizzled row of 128 bytes
+  int64_t rows = 0;        ///< 64 for each consumer
+  int64_t columns = 0;     ///< a multiple of 8, at most 256
+  bool transposed = false; ///< rows run along n and columns along m: few rows of A become few columns
+  int64_t k = 64;          ///< one swizzled row of 128 bytes
   int64_t stages = 0;
   int64_t groupRows = 1; ///< of tiles that a wave goes down before it goes right
 
-  int64_t numConsumers() const { return m / 64; }
+  int64_t numConsumers() const { return rows / 64; }
+  /// The columns in powers of two, large ones first: each is a product of its own.
+  llvm::SmallVector<int64_t> parts() const;
   bool operator==(const PersistentTile &) const = default;
 };
 
 /// The cheapest tile for a matmul. A dynamic dimension counts as its bound, or as large. A function of the description
 /// alone.
 PersistentTile choosePersistentTile(const Description &description);
+
+/// The tiles that the choice is made from, complete.
+llvm::SmallVector<PersistentTile> persistentTiles(const Description &description);
 
 /// What the model says that a tile costs, in clocks of an H100 or H200 SXM.
 double modelledClocks(const Description &description, const PersistentTile &tile);

@@ -72,9 +72,9 @@ BuiltKernel KernelBuilder::finish(std::array<Expression, 3> grid) && {
   return {std::move(module_), std::move(recipe)};
 }
 
-Value KernelBuilder::descriptorParameter(llvm::StringRef name) {
+Value KernelBuilder::descriptorParameter(llvm::StringRef name, const SharedTile &tile) {
   for (auto [index, parameter] : llvm::enumerate(signature_.parameters())) {
-    if (parameter.descriptor && parameter.name == name) {
+    if (parameter.name == name && parameter.descriptor == tile.descriptorType()) {
       return function_.getArgument(index);
     }
   }

@@ -31,8 +31,9 @@ public:
 
   // Parameters.
   mlir::Value tensorParameter(llvm::StringRef name);
-  mlir::Value descriptorParameter(llvm::StringRef name); ///< of a tiled tensor
-  mlir::Value size(llvm::StringRef name);                ///< i32; a constant if the dimension is static
+  /// The descriptor of a tiled tensor for one of the tiles that it was declared with.
+  mlir::Value descriptorParameter(llvm::StringRef name, const SharedTile &tile);
+  mlir::Value size(llvm::StringRef name); ///< i32; a constant if the dimension is static
   /// Whether the dimension is known to be a multiple of `factor`.
   bool isMultiple(llvm::StringRef name, int64_t factor) const;
 

@@ -11,22 +11,35 @@ void KernelSignature::tensor(llvm::StringRef name, mlir::Type elementType, uint3
   parameters_.push_back({name.str(), elementType, alignment});
 }
 
-void KernelSignature::tiledTensor(llvm::StringRef name, const Expression &rows, const Expression &columns,
-                                  const SharedTile &tile) {
-  constexpr uint32_t kAlignment = 16; // what TMA asks of an address
+/// The tensor map of a row-major tensor [rows, columns] for copies of `tile`.
+static TensorMap mapOf(uint32_t tensor, const Expression &rows, const Expression &columns, const SharedTile &tile) {
   int64_t elementBytes = tile.elementType.getIntOrFloatBitWidth() / 8;
   TensorMap map;
-  map.tensor = uint32_t(recipe_.tensors.size());
+  map.tensor = tensor;
   map.elementType = tile.mapElementType();
   map.swizzle = tile.mapSwizzle();
   map.sizes = {columns, rows};
   map.strides = {Expression::binary(Expression::Op::Mul, columns, Expression::constant(elementBytes))};
   map.box = tile.mapBox();
-  arguments_.push_back({Argument::Kind::TensorMap, uint32_t(recipe_.tensorMaps.size()), {}});
-  recipe_.tensorMaps.push_back(std::move(map));
+  return map;
+}
+
+void KernelSignature::tiledTensor(llvm::StringRef name, const Expression &rows, const Expression &columns,
+                                  llvm::ArrayRef<SharedTile> tiles) {
+  constexpr uint32_t kAlignment = 16; // what TMA asks of an address
+  auto tensor = uint32_t(recipe_.tensors.size());
   recipe_.tensors.push_back(name.str());
   recipe_.alignments.push_back(kAlignment);
-  parameters_.push_back({name.str(), {}, 1, tile.descriptorType()});
+  llvm::SmallVector<mlir::Type> declared;
+  for (const SharedTile &tile : tiles) {
+    if (llvm::is_contained(declared, tile.descriptorType())) {
+      continue;
+    }
+    declared.push_back(tile.descriptorType());
+    arguments_.push_back({Argument::Kind::TensorMap, uint32_t(recipe_.tensorMaps.size()), {}});
+    recipe_.tensorMaps.push_back(mapOf(tensor, rows, columns, tile));
+    parameters_.push_back({name.str(), {}, 1, tile.descriptorType()});
+  }
 }
 
 void KernelSignature::dimension(llvm::StringRef name, const Dimension &dimension) {

@@ -72,8 +72,8 @@ Value Ring::tile(const RingPosition &position, unsigned tile) const {
   return ttg::MemDescIndexOp::create(builder_, tiles_[tile].bufferType(), buffers_[tile], position.slot);
 }
 
-void Ring::release(const RingPosition &position) const {
-  ttng::ArriveBarrierOp::create(builder_, barrier(empty_, position.slot), 1u, /*perWarp=*/true);
+void Ring::release(Value slot) const {
+  ttng::ArriveBarrierOp::create(builder_, barrier(empty_, slot), 1u, /*perWarp=*/true);
 }
 
 } // namespace jitk::kernels

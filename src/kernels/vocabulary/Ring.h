@@ -43,8 +43,8 @@ public:
   void await(const RingPosition &position) const;
   /// The buffer of a tile.
   mlir::Value tile(const RingPosition &position, unsigned tile) const;
-  /// Gives the slot back, for the warp that executes it: its reads are done.
-  void release(const RingPosition &position) const;
+  /// Gives a slot back, for the warp that executes it: its reads are done.
+  void release(mlir::Value slot) const;
 
 private:
   mlir::Value barrier(mlir::Value barriers, mlir::Value slot) const;

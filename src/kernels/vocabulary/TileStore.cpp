@@ -38,6 +38,6 @@ void TileStore::store(Value tile, Value matrix, Value row, Value column) const {
   }
 }
 
-void TileStore::drain() const { ttng::TMAStoreWaitOp::create(builder_, 0u); }
+void TileStore::drain(KernelBuilder &builder) { ttng::TMAStoreWaitOp::create(builder, 0u); }
 
 } // namespace jitk::kernels

@@ -24,8 +24,8 @@ public:
   /// Copies a tile to element (row, column) on of the matrix. Returns when the tile's registers are free; the copies go
   /// on.
   void store(mlir::Value tile, mlir::Value matrix, mlir::Value row, mlir::Value column) const;
-  /// Waits until shared memory has been read. Before the role ends.
-  void drain() const;
+  /// Waits until all copies of the role have read shared memory. Before the role ends.
+  static void drain(KernelBuilder &builder);
 
   /// Bytes of the slots of one role.
   static int64_t sharedBytes(const SharedTile &tile);

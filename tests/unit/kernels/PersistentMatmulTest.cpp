@@ -148,8 +148,8 @@ std::vector<uint8_t> expected(const std::vector<int> &product, const std::string
 
 void check(const Problem &problem, const PersistentTile &tile, const std::vector<emulator::DeviceOptions> &devices) {
   CAPTURE(problem.describe().toString());
-  CAPTURE(tile.m);
-  CAPTURE(tile.n);
+  CAPTURE(tile.rows);
+  CAPTURE(tile.columns);
   std::vector<int> a = smallNumbers(size_t(problem.m) * problem.k, 1);
   std::vector<int> b = smallNumbers(size_t(problem.k) * problem.n, 2);
   std::vector<uint8_t> wanted = expected(multiply(a, b, problem.m, problem.n, problem.k), problem.outType);
@@ -174,15 +174,24 @@ emulator::DeviceOptions device(emulator::AsyncMode mode, uint64_t seed, uint32_t
 
 TEST_CASE("every tile that the model can choose gives the product") {
   unsigned number = 0;
-  for (int64_t m : {64, 128}) {
-    for (int64_t n : {32, 64, 128, 256}) {
-      bool columnMajor = number % 2 == 0;
-      // One tile and a part of one in each direction, three blocks of K and a part of one, through three slots.
-      Problem problem = {int(m) + 40, int(n) + 24, 200, columnMajor, number % 3 == 0 ? "fp32" : "bf16"};
-      auto mode = number % 2 ? emulator::AsyncMode::Immediate : emulator::AsyncMode::Deferred;
-      check(problem, {.m = m, .n = n, .stages = 3, .groupRows = 2}, {device(mode, number, 3)});
-      ++number;
+  auto checkTile = [&](PersistentTile tile, int m, int n) {
+    // One tile and a part of one in each direction, three blocks of K and a part of one, through three slots.
+    Problem problem = {m, n, 200, number % 2 == 0, number % 3 == 0 ? "fp32" : "bf16"};
+    auto mode = number % 2 ? emulator::AsyncMode::Immediate : emulator::AsyncMode::Deferred;
+    tile.stages = 3;
+    tile.groupRows = 2;
+    check(problem, tile, {device(mode, number, 3)});
+    ++number;
+  };
+  for (int64_t rows : {64, 128}) {
+    for (int64_t columns : {32, 64, 128, 192, 256}) {
+      checkTile({.rows = rows, .columns = columns}, int(rows) + 40, int(columns) + 24);
     }
+    // Few rows of A are the columns; none beside them, and one more tile.
+    for (int64_t columns : {8, 24, 40, 48, 64}) {
+      checkTile({.rows = rows, .columns = columns, .transposed = true}, int(columns) - 3, int(rows) + 24);
+    }
+    checkTile({.rows = rows, .columns = 16, .transposed = true}, 21, int(rows) + 24);
   }
 }
 
@@ -193,21 +202,21 @@ TEST_CASE("the order of threads and of asynchronous work does not matter") {
       devices.push_back(device(mode, seed, 2));
     }
   }
-  check({200, 72, 328, true, "bf16"}, {.m = 128, .n = 64, .stages = 2, .groupRows = 1}, devices);
-  check({72, 136, 328, false, "fp32"}, {.m = 64, .n = 64, .stages = 3, .groupRows = 1}, devices);
+  check({200, 72, 328, true, "bf16"}, {.rows = 128, .columns = 64, .stages = 2, .groupRows = 1}, devices);
+  check({72, 136, 328, false, "fp32"}, {.rows = 64, .columns = 64, .stages = 3, .groupRows = 1}, devices);
 }
 
 TEST_CASE("as many CTAs as tiles, fewer, and more multiprocessors than tiles") {
   for (uint32_t multiprocessors : {1, 6, 100}) {
     CAPTURE(multiprocessors);
-    check({150, 60 + 4, 72, false, "bf16"}, {.m = 64, .n = 32, .stages = 3, .groupRows = 2},
+    check({150, 60 + 4, 72, false, "bf16"}, {.rows = 64, .columns = 32, .stages = 3, .groupRows = 2},
           {device(emulator::AsyncMode::Deferred, 3, multiprocessors)});
   }
 }
 
 TEST_CASE("one block of K, and less than one") {
   for (int k : {8, 64, 72, 128}) {
-    check({70, 40, k, true, "bf16"}, {.m = 64, .n = 32, .stages = 3, .groupRows = 1},
+    check({70, 40, k, true, "bf16"}, {.rows = 64, .columns = 32, .stages = 3, .groupRows = 1},
           {device(emulator::AsyncMode::Deferred, 5, 4), device(emulator::AsyncMode::Immediate, 6, 4)});
   }
 }
