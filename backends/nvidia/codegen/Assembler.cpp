@@ -33,10 +33,16 @@ static uint32_t largestBefore(std::string_view log, std::string_view unit) {
   return largest;
 }
 
-void readStatistics(Cubin &cubin) {
+Status readLog(Cubin &cubin) {
+  if (cubin.log.find("C7510") != std::string::npos) {
+    return internalError("the assembler serializes warpgroup products (C7510)")
+        .withToolOutput(cubin.log)
+        .atStage("assemble");
+  }
   cubin.registers = largestBefore(cubin.log, " registers");
   cubin.spillBytes = largestBefore(cubin.log, " bytes spill stores") + largestBefore(cubin.log, " bytes spill loads");
   cubin.sharedBytes = largestBefore(cubin.log, " bytes smem");
+  return okStatus();
 }
 
 namespace {

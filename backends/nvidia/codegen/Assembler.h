@@ -38,7 +38,8 @@ public:
   virtual ~Assembler() = default;
   /// Name and version: "ptxas 13.0.88". Equal identities give equal code.
   virtual std::string identity() const = 0;
-  /// Fails with Internal and the tool's output where the tool refuses the text, DeadlineExceeded where it was killed,
+  /// Fails with Internal and the tool's output where the tool refuses the text or serializes its warpgroup products,
+  /// DeadlineExceeded where it was killed,
   /// Unavailable where it could not run.
   virtual Result<Cubin> assemble(std::string_view ptx, const Target &target,
                                  const AssembleOptions &options = {}) const = 0;

@@ -13,8 +13,10 @@ Result<std::shared_ptr<const Assembler>> openNvJitLink(const std::string &path);
 Result<std::shared_ptr<const Assembler>> openPtxas(const std::string &path);
 Result<std::shared_ptr<const Assembler>> openDriverLinker(const std::string &path);
 
-/// Reads registers, spills and static shared memory from `cubin.log`, in the format of `ptxas --verbose`.
-void readStatistics(Cubin &cubin);
+/// Reads registers, spills and static shared memory from `cubin.log`, in the format of `ptxas --verbose`. Fails with
+/// Internal where the log says that warpgroup products were serialized (C7510): such a kernel is right, and several
+/// times too slow.
+Status readLog(Cubin &cubin);
 
 /// A library opened by dlopen; closed with the object.
 class SharedLibrary {

@@ -119,7 +119,7 @@ public:
           .withToolOutput(std::string(error.c_str()) + info.c_str())
           .atStage("assemble");
     }
-    readStatistics(cubin);
+    JITK_TRY(readLog(cubin));
     return cubin;
   }
 

@@ -103,7 +103,7 @@ public:
     if (cubin.code.empty()) {
       return internalError("nvJitLink gave no code").atStage("assemble");
     }
-    readStatistics(cubin);
+    JITK_TRY(readLog(cubin));
     return cubin;
   }
 

@@ -71,7 +71,7 @@ public:
     if (cubin.code.empty()) {
       return internalError("ptxas gave no code").withToolOutput(std::move(cubin.log)).atStage("assemble");
     }
-    readStatistics(cubin);
+    JITK_TRY(readLog(cubin));
     return cubin;
   }
 

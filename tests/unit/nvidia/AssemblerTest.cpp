@@ -142,6 +142,18 @@ TEST_SUITE("nvidia/Assembler") {
     CHECK(cubin.status().stage() == "assemble");
   }
 
+  TEST_CASE("serialized warpgroup products are a failure") {
+    StubPtxas stub(
+        "echo 'ptxas info : (C7510) Potential Performance Loss: wgmma.mma_async instructions are serialized'; "
+        "while [ $# -gt 1 ]; do if [ $1 = --output-file ]; then echo code > $2; fi; shift; done");
+    auto assembler = openAssembler({.name = "ptxas", .path = stub.path()});
+    REQUIRE(assembler);
+    Result<Cubin> cubin = (*assembler)->assemble(kernel, sm90a);
+    REQUIRE(!cubin);
+    CHECK(cubin.status().message() == "the assembler serializes warpgroup products (C7510)");
+    CHECK(cubin.status().toolOutput().find("mma_async") != std::string::npos);
+  }
+
   TEST_CASE("figures are read from the log, the largest of several kernels") {
     StubPtxas stub("echo 'ptxas info : Used 168 registers, 1024 bytes smem'; echo '8 bytes stack frame, 12 bytes spill "
                    "stores, 20 bytes spill loads'; echo 'ptxas info : Used 40 registers'; "
