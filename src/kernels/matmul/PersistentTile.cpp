@@ -39,12 +39,14 @@ Problem problemOf(const Description &description, bool transposed) {
           description.word("out_dtype") == "fp32" ? 4 : 2};
 }
 
-/// Bytes that all consumers stage results in: two slices of 128 bytes a row at most.
+/// Bytes that all consumers stage results in: two slices of 128 bytes a row at most, of each part.
 int64_t stagedBytes(const PersistentTile &tile, const Problem &problem) {
-  if (tile.transposed) {
-    return tile.rows * tile.columns * problem.outputBytes;
+  int64_t bytes = 0;
+  for (int64_t part : tile.parts()) {
+    int64_t row = part * problem.outputBytes;
+    bytes += tile.rows * (tile.transposed ? row : std::min<int64_t>(2 * 128, row));
   }
-  return int64_t(tile.parts().size()) * tile.rows * std::min<int64_t>(2 * 128, tile.columns * problem.outputBytes);
+  return bytes;
 }
 
 int64_t stageBytes(const PersistentTile &tile, const Problem &problem) {
@@ -61,14 +63,26 @@ double blockClocks(const PersistentTile &tile, const Problem &problem) {
   double tensor = double(tile.numConsumers() * tile.k / 16) * instructions + kBlockOverhead;
   double inside = double(std::min(tile.rows, problem.rows) + std::min(tile.columns, problem.columns));
   double l2 = inside * double(tile.k * problem.elementBytes) / kL2BytesPerClock;
-  double tma = (double(tile.rows + tile.columns) - inside) * kClocksOfZeroRow + inside;
-  return std::max({tensor, l2, tma, kLatency / double(tile.stages)});
+  return std::max({tensor, l2, kLatency / double(tile.stages)});
+}
+
+double wavesOf(const PersistentTile &tile, const Problem &problem) {
+  int64_t tiles = llvm::divideCeil(problem.rows, tile.rows) * llvm::divideCeil(problem.columns, tile.columns);
+  return std::ceil(double(tiles) / kMultiprocessors);
+}
+
+double blocksOf(const PersistentTile &tile, const Problem &problem) {
+  return double(llvm::divideCeil(problem.k, tile.k));
+}
+
+/// Of the rows of zeros in tiles that are larger than the problem.
+double zeroClocks(const PersistentTile &tile, const Problem &problem) {
+  int64_t rows = std::max<int64_t>(0, tile.rows - problem.rows) + std::max<int64_t>(0, tile.columns - problem.columns);
+  return wavesOf(tile, problem) * blocksOf(tile, problem) * double(rows) * kClocksOfZeroRow;
 }
 
 double tileClocks(const PersistentTile &tile, const Problem &problem) {
-  int64_t tiles = llvm::divideCeil(problem.rows, tile.rows) * llvm::divideCeil(problem.columns, tile.columns);
-  double waves = std::ceil(double(tiles) / kMultiprocessors), blocks = double(llvm::divideCeil(problem.k, tile.k));
-  return waves * (blocks * blockClocks(tile, problem) + kEpilogue) + kFill;
+  return wavesOf(tile, problem) * (blocksOf(tile, problem) * blockClocks(tile, problem) + kEpilogue) + kFill;
 }
 
 double memoryClocks(const Problem &problem) {
@@ -97,7 +111,7 @@ llvm::SmallVector<int64_t> PersistentTile::parts() const {
 
 double modelledClocks(const Description &description, const PersistentTile &tile) {
   Problem problem = problemOf(description, tile.transposed);
-  return std::max(tileClocks(tile, problem), memoryClocks(problem));
+  return std::max(tileClocks(tile, problem), memoryClocks(problem)) + zeroClocks(tile, problem);
 }
 
 /// The least number of columns that covers `size` in at most two parts: measured, three take twice their time.

@@ -2,13 +2,13 @@
 //
 // One CTA stays on each multiprocessor and takes every so many tiles. In clocks:
 //
-//   block = max(tensor, l2, tma, latency / stages)      64 of K of one tile
+//   block = max(tensor, l2, latency / stages)      64 of K of one tile
 //     tensor    wgmma at its rate, or at that of its reads of shared memory where it has few columns; what lies
 //               between blocks
 //     l2        bytes of the operands that lie inside of the matrices, at what one multiprocessor gets from L2
-//     tma       rows that a tile reaches past a matrix: TMA takes longer to make zeros than to copy
 //     latency   of memory: so many stages are in flight
-//   total = max(waves * (blocks * block + epilogue) + fill, bytes / memory bandwidth)
+//   total = max(waves * (blocks * block + epilogue) + fill, bytes / memory bandwidth) + waves * blocks * zeros
+//     zeros     rows of a tile past the matrix: TMA takes longer to make them than to copy, whatever else it waits for
 //
 // The candidate with the least total wins; of equals the one that leaves the multiprocessors more idle.
 

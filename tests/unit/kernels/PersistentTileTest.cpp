@@ -66,8 +66,7 @@ TEST_CASE("every candidate fits into shared memory") {
           CAPTURE(tile.columns);
           int64_t outputBytes = std::string(out) == "fp32" ? 4 : 2, staged = 0;
           for (int64_t part : tile.parts()) {
-            staged += tile.transposed ? tile.rows * part * outputBytes
-                                      : tile.rows * std::min<int64_t>(256, part * outputBytes);
+            staged += tile.rows * (tile.transposed ? part * outputBytes : std::min<int64_t>(256, part * outputBytes));
           }
           CHECK((tile.rows + tile.columns) * 64 * 2 * tile.stages + staged <= 232448 - 1024);
           CHECK(tile.stages >= 3);
