@@ -296,6 +296,8 @@ typedef struct jitk_kernel_info_t {
   /* Milliseconds that getting it took this time: waiting for others and for the store included, loading apart. */
   double obtain_ms;
   double load_ms;
+  /* Not 0: these are the facts of a generic kernel, which serves while the one that was asked for is made. */
+  uint32_t stands_in;
 } jitk_kernel_info_t;
 
 /* A kernel loaded on one device. Immutable. */
@@ -329,7 +331,11 @@ JITK_API const char *jitk_kernel_dimension_name(jitk_kernel_t kernel, size_t ind
 /* The f32 scalars. */
 JITK_API size_t jitk_kernel_num_scalars(jitk_kernel_t kernel);
 JITK_API const char *jitk_kernel_scalar_name(jitk_kernel_t kernel, size_t index);
-/* Bytes of workspace that a launch with these dimensions needs; its address must be a multiple of 256. */
+/*
+ * Bytes of workspace that a launch with these dimensions needs; its address must be a multiple of 256. While a generic
+ * kernel serves, what that one needs: ask again when `stands_in` is 0. With less than that the generic one goes on
+ * serving.
+ */
 JITK_API jitk_status_t jitk_kernel_workspace_bytes(jitk_kernel_t kernel, const int64_t *dimensions,
                                                    size_t num_dimensions, uint64_t *bytes, jitk_error_t *error);
 
@@ -364,7 +370,32 @@ JITK_API jitk_status_t jitk_kernel_launch(jitk_kernel_t kernel, const jitk_launc
 /* A set of descriptions, and the kernels made of them. */
 typedef struct jitk_plan_s *jitk_plan_t;
 
+/* What happens when a kernel is asked for that was not prepared, in a plan that is not sealed. */
+typedef enum jitk_miss_t JITK_ENUM_BASE {
+  /* The caller waits until it is found or compiled, and loaded. */
+  JITK_MISS_COMPILE = 0,
+  /*
+   * A generic kernel of the op, which takes every dimension at launch, serves at once; the workers make the kernel
+   * itself, which then takes over between two launches. The generic kernels of a plan's ops are prepared with it. Where
+   * there is none, as for an op that cannot do without a static dimension, the call fails with NOT_PREPARED, and a
+   * later one finds the kernel. Once the plan is sealed, the generic kernel serves for good.
+   */
+  JITK_MISS_BACKGROUND = 1,
+  /* The call fails with NOT_PREPARED. */
+  JITK_MISS_FAIL = 2
+} jitk_miss_t;
+
+typedef struct jitk_plan_options_t {
+  size_t struct_size;
+  jitk_miss_t on_miss;
+  /* Bound on the kernels that the plan keeps beyond those it prepared; least recently used ones go first. 0: none. */
+  uint32_t max_missed_kernels;
+} jitk_plan_options_t;
+
 JITK_API jitk_status_t jitk_plan_create(jitk_runtime_t runtime, jitk_plan_t *plan, jitk_error_t *error);
+/* `options` may be NULL. Fails with INVALID_ARGUMENT for a bad option. */
+JITK_API jitk_status_t jitk_plan_create_with_options(jitk_runtime_t runtime, const jitk_plan_options_t *options,
+                                                     jitk_plan_t *plan, jitk_error_t *error);
 JITK_API void jitk_plan_retain(jitk_plan_t plan);
 /* The last reference cancels a preparation that still runs, and waits for its end. */
 JITK_API void jitk_plan_release(jitk_plan_t plan);
@@ -433,6 +464,12 @@ JITK_API jitk_status_t jitk_plan_prepare(jitk_plan_t plan, const jitk_prepare_op
  * nothing was started, DEADLINE_EXCEEDED at a timeout (the preparation goes on), else the first failure.
  */
 JITK_API jitk_status_t jitk_plan_wait(jitk_plan_t plan, uint32_t timeout_ms, jitk_error_t *error);
+/*
+ * The same for one description: OK if its kernel is ready, DEADLINE_EXCEEDED at a timeout, else its failure. Fails with
+ * INVALID_ARGUMENT if nothing was started or the preparation does not have it.
+ */
+JITK_API jitk_status_t jitk_plan_wait_kernel(jitk_plan_t plan, jitk_description_t description, uint32_t timeout_ms,
+                                             jitk_error_t *error);
 /* Kernels that are not begun are not begun; each counts as CANCELLED. Those being compiled are finished. */
 JITK_API void jitk_plan_cancel(jitk_plan_t plan);
 /*
@@ -440,8 +477,9 @@ JITK_API void jitk_plan_cancel(jitk_plan_t plan);
  */
 JITK_API jitk_status_t jitk_plan_seal(jitk_plan_t plan, jitk_error_t *error);
 /*
- * The kernel of a description on a device. In a sealed plan this is a look-up, and what was not prepared is
- * NOT_PREPARED; before that it is as jitk_runtime_kernel, and the plan keeps the kernel.
+ * The kernel of a description on a device. For what was not prepared the plan's jitk_miss_t decides; in a sealed plan
+ * this is a look-up, and what was not prepared is NOT_PREPARED unless a generic kernel can serve. With
+ * JITK_MISS_COMPILE it is as jitk_runtime_kernel, and the plan keeps the kernel.
  */
 JITK_API jitk_status_t jitk_plan_kernel(jitk_plan_t plan, jitk_device_t device, jitk_description_t description,
                                         jitk_kernel_t *kernel, jitk_error_t *error);

@@ -326,10 +326,10 @@ public:
   using Handle::Handle;
   static constexpr uint32_t kForever = UINT32_MAX;
 
-  static Plan create(const Runtime &runtime) {
+  static Plan create(const Runtime &runtime, const jitk_plan_options_t *options = nullptr) {
     Call call;
     jitk_plan_t handle = nullptr;
-    call.check(jitk_plan_create(runtime.get(), &handle, call.error()));
+    call.check(jitk_plan_create_with_options(runtime.get(), options, &handle, call.error()));
     return Plan(handle);
   }
 
@@ -362,6 +362,10 @@ public:
   void wait(uint32_t timeoutMs = kForever) const {
     Call call;
     call.check(jitk_plan_wait(handle_, timeoutMs, call.error()));
+  }
+  void waitFor(const Description &description, uint32_t timeoutMs = kForever) const {
+    Call call;
+    call.check(jitk_plan_wait_kernel(handle_, description.get(), timeoutMs, call.error()));
   }
   void cancel() const { jitk_plan_cancel(handle_); }
   void seal() const {

@@ -78,8 +78,7 @@ template <typename T> Status writeStruct(const T &value, const char *name, T *gi
 }
 
 /// Gives the caller a kernel; or, after a failure, says whose key it concerns.
-Status giveKernel(Result<std::shared_ptr<const Kernel>> got, const std::shared_ptr<Runtime> &runtime,
-                  const jitk_device_s &device, const jitk_description_s &description, jitk_kernel_t *kernel,
-                  std::string &key);
+Status giveKernel(Result<Served> got, const std::shared_ptr<Runtime> &runtime, const jitk_device_s &device,
+                  const jitk_description_s &description, jitk_kernel_t *kernel, std::string &key);
 
 } // namespace jitk::capi

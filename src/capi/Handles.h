@@ -78,12 +78,15 @@ struct jitk_device_s : jitk::capi::Counted {
 
 struct jitk_kernel_s : jitk::capi::Counted {
   std::shared_ptr<jitk::Runtime> runtime;
-  std::shared_ptr<const jitk::Kernel> kernel;
+  jitk::Served served;
+  /// The kernel that a launch runs now.
+  const jitk::Kernel &current() const { return served.standIn ? served.standIn->current() : *served.kernel; }
   uint32_t generation = jitk::processGeneration();
 };
 
 struct jitk_plan_s : jitk::capi::Counted {
-  explicit jitk_plan_s(std::shared_ptr<jitk::Runtime> owner) : runtime(owner), plan(std::move(owner)) {}
+  jitk_plan_s(std::shared_ptr<jitk::Runtime> owner, jitk::PlanOptions options)
+      : runtime(owner), plan(std::move(owner), options) {}
   std::shared_ptr<jitk::Runtime> runtime;
   uint32_t generation = jitk::processGeneration();
   jitk::Plan plan;

@@ -34,16 +34,20 @@ static const char *nameAt(const std::vector<std::string> &names, size_t index) {
   return index < names.size() ? names[index].c_str() : nullptr;
 }
 
-Status jitk::capi::giveKernel(Result<std::shared_ptr<const Kernel>> got, const std::shared_ptr<Runtime> &runtime,
-                              const jitk_device_s &device, const jitk_description_s &description, jitk_kernel_t *kernel,
-                              std::string &key) {
+/// The names of the dimensions of a launch.
+static const std::vector<std::string> &dimensionsOf(const jitk_kernel_s &kernel) {
+  return kernel.served.standIn ? kernel.served.standIn->dimensions() : kernel.served.kernel->recipe().dimensions;
+}
+
+Status jitk::capi::giveKernel(Result<Served> got, const std::shared_ptr<Runtime> &runtime, const jitk_device_s &device,
+                              const jitk_description_s &description, jitk_kernel_t *kernel, std::string &key) {
   if (!got.ok()) {
     key = keyNameOf(*runtime, *description.problem, device.device->target());
     return std::move(got).takeStatus();
   }
   auto handle = std::make_unique<jitk_kernel_s>();
   handle->runtime = runtime;
-  handle->kernel = *std::move(got);
+  handle->served = *std::move(got);
   *kernel = handle.release();
   return okStatus();
 }
@@ -60,8 +64,9 @@ jitk_status_t jitk_runtime_kernel(jitk_runtime_t runtime, jitk_device_t device, 
     JITK_TRY(checkProcess(runtime));
     JITK_TRY(require(device, "device"));
     JITK_TRY(require(description, "description"));
-    return giveKernel(runtime->runtime->kernel(device->device, description->problem), runtime->runtime, *device,
-                      *description, kernel, key);
+    Result<std::shared_ptr<const Kernel>> got = runtime->runtime->kernel(device->device, description->problem);
+    Result<Served> served = got.ok() ? Result<Served>(Served{*std::move(got), nullptr}) : std::move(got).takeStatus();
+    return giveKernel(std::move(served), runtime->runtime, *device, *description, kernel, key);
   });
 }
 
@@ -71,32 +76,32 @@ void jitk_kernel_release(jitk_kernel_t kernel) { releaseInOwnProcess(kernel); }
 jitk_status_t jitk_kernel_info(jitk_kernel_t kernel, jitk_kernel_info_t *info, jitk_error_t *error) {
   return guard(error, [&]() -> Status {
     JITK_TRY(require(kernel, "kernel"));
-    return writeStruct(infoOf(*kernel->kernel), "info", info);
+    jitk_kernel_info_t found = infoOf(kernel->current());
+    found.stands_in = kernel->served.standIn && &kernel->current().problem() != &kernel->served.standIn->problem();
+    return writeStruct(found, "info", info);
   });
 }
 
-size_t jitk_kernel_num_tensors(jitk_kernel_t kernel) { return kernel ? kernel->kernel->recipe().tensors.size() : 0; }
+size_t jitk_kernel_num_tensors(jitk_kernel_t kernel) { return kernel ? kernel->current().recipe().tensors.size() : 0; }
 
 const char *jitk_kernel_tensor_name(jitk_kernel_t kernel, size_t index) {
-  return kernel ? nameAt(kernel->kernel->recipe().tensors, index) : nullptr;
+  return kernel ? nameAt(kernel->current().recipe().tensors, index) : nullptr;
 }
 
 uint32_t jitk_kernel_tensor_alignment(jitk_kernel_t kernel, size_t index) {
-  return index < jitk_kernel_num_tensors(kernel) ? kernel->kernel->recipe().alignments[index] : 0;
+  return index < jitk_kernel_num_tensors(kernel) ? kernel->current().recipe().alignments[index] : 0;
 }
 
-size_t jitk_kernel_num_dimensions(jitk_kernel_t kernel) {
-  return kernel ? kernel->kernel->recipe().dimensions.size() : 0;
-}
+size_t jitk_kernel_num_dimensions(jitk_kernel_t kernel) { return kernel ? dimensionsOf(*kernel).size() : 0; }
 
 const char *jitk_kernel_dimension_name(jitk_kernel_t kernel, size_t index) {
-  return kernel ? nameAt(kernel->kernel->recipe().dimensions, index) : nullptr;
+  return kernel ? nameAt(dimensionsOf(*kernel), index) : nullptr;
 }
 
-size_t jitk_kernel_num_scalars(jitk_kernel_t kernel) { return kernel ? kernel->kernel->recipe().scalars.size() : 0; }
+size_t jitk_kernel_num_scalars(jitk_kernel_t kernel) { return kernel ? kernel->current().recipe().scalars.size() : 0; }
 
 const char *jitk_kernel_scalar_name(jitk_kernel_t kernel, size_t index) {
-  return kernel ? nameAt(kernel->kernel->recipe().scalars, index) : nullptr;
+  return kernel ? nameAt(kernel->current().recipe().scalars, index) : nullptr;
 }
 
 jitk_status_t jitk_kernel_workspace_bytes(jitk_kernel_t kernel, const int64_t *dimensions, size_t num_dimensions,
@@ -105,7 +110,9 @@ jitk_status_t jitk_kernel_workspace_bytes(jitk_kernel_t kernel, const int64_t *d
     JITK_TRY(require(kernel, "kernel"));
     JITK_TRY(require(bytes, "bytes"));
     JITK_TRY(checkArray(dimensions, num_dimensions, "dimensions"));
-    JITK_ASSIGN(*bytes, kernel->kernel->workspaceBytes({dimensions, num_dimensions}));
+    const Served &served = kernel->served;
+    std::span<const int64_t> sizes(dimensions, num_dimensions);
+    JITK_ASSIGN(*bytes, served.standIn ? served.standIn->workspaceBytes(sizes) : served.kernel->workspaceBytes(sizes));
     return okStatus();
   });
 }
@@ -115,8 +122,9 @@ jitk_status_t jitk_kernel_launch(jitk_kernel_t kernel, const jitk_launch_t *laun
     JITK_TRY(require(kernel, "kernel"));
     JITK_TRY(checkProcess(kernel));
     LaunchRequest request;
-    JITK_TRY(readLaunch(launch, *kernel->kernel, request));
-    Status status = kernel->kernel->launch(request);
+    const Served &served = kernel->served;
+    JITK_TRY(readLaunch(launch, kernel->current(), request));
+    Status status = served.standIn ? served.standIn->launch(request) : served.kernel->launch(request);
     return status.ok() ? okStatus() : std::move(status).atStage("launch");
   });
 }

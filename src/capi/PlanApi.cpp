@@ -68,15 +68,43 @@ static Status readOptions(const jitk_prepare_options_t *given, Runtime &runtime,
   return okStatus();
 }
 
+static_assert(JITK_MISS_BACKGROUND == static_cast<int>(MissPolicy::Background));
+static_assert(JITK_MISS_FAIL == static_cast<int>(MissPolicy::Fail));
+
+static Status readOptions(const jitk_plan_options_t *given, PlanOptions &options) {
+  if (!given) {
+    return okStatus();
+  }
+  jitk_plan_options_t read;
+  JITK_TRY(readStruct(given, "options", read));
+  if (read.on_miss < JITK_MISS_COMPILE || read.on_miss > JITK_MISS_FAIL) {
+    return invalidArgument("options.on_miss must be between 0 and 2: got " + std::to_string(read.on_miss));
+  }
+  options.onMiss = static_cast<MissPolicy>(read.on_miss);
+  options.maximalMisses = read.max_missed_kernels;
+  return okStatus();
+}
+
+static std::optional<std::chrono::milliseconds> timeoutOf(uint32_t milliseconds) {
+  return milliseconds == UINT32_MAX ? std::nullopt : std::optional(std::chrono::milliseconds(milliseconds));
+}
+
 extern "C" {
 
 jitk_status_t jitk_plan_create(jitk_runtime_t runtime, jitk_plan_t *plan, jitk_error_t *error) {
+  return jitk_plan_create_with_options(runtime, nullptr, plan, error);
+}
+
+jitk_status_t jitk_plan_create_with_options(jitk_runtime_t runtime, const jitk_plan_options_t *options,
+                                            jitk_plan_t *plan, jitk_error_t *error) {
   return guard(error, [&]() -> Status {
     JITK_TRY(require(plan, "plan"));
     *plan = nullptr;
     JITK_TRY(require(runtime, "runtime"));
     JITK_TRY(checkProcess(runtime));
-    *plan = new jitk_plan_s(runtime->runtime);
+    PlanOptions read;
+    JITK_TRY(readOptions(options, read));
+    *plan = new jitk_plan_s(runtime->runtime, read);
     return okStatus();
   });
 }
@@ -135,8 +163,14 @@ jitk_status_t jitk_plan_prepare(jitk_plan_t plan, const jitk_prepare_options_t *
 }
 
 jitk_status_t jitk_plan_wait(jitk_plan_t plan, uint32_t timeout_ms, jitk_error_t *error) {
-  return onPlan(plan, error, [&](Plan &of) {
-    return of.wait(timeout_ms == UINT32_MAX ? std::nullopt : std::optional(std::chrono::milliseconds(timeout_ms)));
+  return onPlan(plan, error, [&](Plan &of) { return of.wait(timeoutOf(timeout_ms)); });
+}
+
+jitk_status_t jitk_plan_wait_kernel(jitk_plan_t plan, jitk_description_t description, uint32_t timeout_ms,
+                                    jitk_error_t *error) {
+  return onPlan(plan, error, [&](Plan &of) -> Status {
+    JITK_TRY(require(description, "description"));
+    return of.wait(*description->problem, timeoutOf(timeout_ms));
   });
 }
 

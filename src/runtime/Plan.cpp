@@ -10,6 +10,7 @@ Plan::~Plan() {
     running->cancel();
     (void)running->wait(std::nullopt);
   }
+  background_->close();
 }
 
 std::shared_ptr<Preparation> Plan::preparation() const {
@@ -24,7 +25,7 @@ static Status isRunning() { return invalidArgument("plan must not be in preparat
 
 Status Plan::add(std::vector<Item> items) {
   std::lock_guard lock(mutex_);
-  if (sealed_) {
+  if (shelf_->sealed()) {
     return isSealed();
   }
   if (running()) {
@@ -47,28 +48,44 @@ std::vector<Plan::Item> Plan::items() const {
   return items_;
 }
 
+std::vector<Preparation::Item> Plan::orderedItems() const {
+  // Highest priority first; equal ones in the order in which they were added.
+  std::multimap<int32_t, std::shared_ptr<const Problem>, std::greater<>> ordered;
+  std::map<std::string, std::shared_ptr<const Problem>> generic;
+  for (const Item &item : items_) {
+    ordered.emplace(item.priority, item.problem);
+    if (options_.onMiss == MissPolicy::Background) {
+      auto general = std::make_shared<const Problem>(generalize(item.problem->description));
+      generic.emplace(general->text, std::move(general));
+    }
+  }
+  std::vector<Preparation::Item> all;
+  for (auto &[text, problem] : generic) {
+    if (!places_.contains(text)) {
+      all.push_back({problem, /*generic=*/true});
+    }
+  }
+  for (auto &[priority, problem] : ordered) {
+    all.push_back({problem, /*generic=*/false});
+  }
+  return all;
+}
+
 Status Plan::prepare(PrepareOptions options) {
   std::lock_guard lock(mutex_);
-  if (sealed_) {
+  if (shelf_->sealed()) {
     return isSealed();
   }
   if (running()) {
     return isRunning();
   }
-  // Highest priority first; equal ones in the order in which they were added.
-  std::multimap<int32_t, std::shared_ptr<const Problem>, std::greater<>> ordered;
-  for (const Item &item : items_) {
-    ordered.emplace(item.priority, item.problem);
-  }
-  std::vector<std::shared_ptr<const Problem>> problems;
-  for (auto &[priority, problem] : ordered) {
-    problems.push_back(std::move(problem));
-  }
   if (options.device) {
     options.target = options.device->target();
   }
-  options.keep = [this](std::shared_ptr<const Kernel> kernel) { keep(std::move(kernel)); };
-  preparation_ = std::make_shared<Preparation>(*runtime_, std::move(options), std::move(problems));
+  options.keep = [shelf = shelf_](std::shared_ptr<const Kernel> kernel) {
+    shelf->keep(std::move(kernel), /*prepared=*/true);
+  };
+  preparation_ = std::make_shared<Preparation>(*runtime_, std::move(options), orderedItems());
   preparation_->start();
   return okStatus();
 }
@@ -76,6 +93,14 @@ Status Plan::prepare(PrepareOptions options) {
 Status Plan::wait(std::optional<std::chrono::milliseconds> timeout) {
   std::shared_ptr<Preparation> running = preparation();
   return running ? running->wait(timeout) : okStatus();
+}
+
+Status Plan::wait(const Problem &problem, std::optional<std::chrono::milliseconds> timeout) {
+  std::shared_ptr<Preparation> running = preparation();
+  if (!running) {
+    return invalidArgument("plan must be in preparation, or prepared").atStage("plan");
+  }
+  return running->wait(problem, timeout);
 }
 
 void Plan::cancel() {
@@ -91,43 +116,47 @@ Status Plan::seal() {
   if (running()) {
     return isRunning();
   }
-  sealed_.store(true, std::memory_order_release);
+  background_->close();
+  shelf_->seal();
   return okStatus();
 }
 
-std::shared_ptr<const Kernel> Plan::find(const Place &place) const {
-  auto found = kernels_.find(place);
-  return found == kernels_.end() ? nullptr : found->second;
+Status Plan::notPrepared(const Device &device, const Problem &problem) const {
+  return Status(StatusCode::NotPrepared, std::string(shelf_->sealed() ? "plan is sealed and" : "plan") +
+                                             " has no kernel for " + problem.text + " on " + device.target().toString())
+      .atStage("plan");
 }
 
-void Plan::keep(std::shared_ptr<const Kernel> kernel) {
-  std::lock_guard lock(mutex_);
-  if (!sealed_) {
-    Place place{kernel->device().get(), &kernel->problem()};
-    kernels_.emplace(place, std::move(kernel));
+Result<Served> Plan::standIn(const std::shared_ptr<Device> &device, const std::shared_ptr<const Problem> &problem) {
+  Problem general(generalize(problem->description));
+  std::shared_ptr<const Kernel> generic = shelf_->find(*device, general);
+  if (shelf_->sealed()) {
+    if (!generic) {
+      return notPrepared(*device, *problem);
+    }
+    return Served{nullptr, std::make_shared<StandIn>(std::move(generic), problem)};
   }
+  std::shared_ptr<StandIn> standIn = background_->request(device, problem, std::move(generic));
+  if (!standIn) {
+    return notPrepared(*device, *problem)
+        .withNote("it is made in the background, and there is no generic kernel " + general.text);
+  }
+  return Served{nullptr, std::move(standIn)};
 }
 
-Result<std::shared_ptr<const Kernel>> Plan::kernel(const std::shared_ptr<Device> &device,
-                                                   const std::shared_ptr<const Problem> &problem) {
-  Place place{device.get(), problem.get()};
-  if (sealed_.load(std::memory_order_acquire)) {
-    if (std::shared_ptr<const Kernel> kernel = find(place)) {
-      return kernel;
-    }
-    return Status(StatusCode::NotPrepared,
-                  "plan is sealed and has no kernel for " + problem->text + " on " + device->target().toString())
-        .atStage("plan");
+Result<Served> Plan::kernel(const std::shared_ptr<Device> &device, const std::shared_ptr<const Problem> &problem) {
+  if (std::shared_ptr<const Kernel> kernel = shelf_->find(*device, *problem)) {
+    return Served{std::move(kernel), nullptr};
   }
-  {
-    std::lock_guard lock(mutex_);
-    if (std::shared_ptr<const Kernel> kernel = find(place)) {
-      return kernel;
-    }
+  if (options_.onMiss == MissPolicy::Background) {
+    return standIn(device, problem);
+  }
+  if (options_.onMiss == MissPolicy::Fail || shelf_->sealed()) {
+    return notPrepared(*device, *problem);
   }
   JITK_ASSIGN(std::shared_ptr<const Kernel> kernel, runtime_->kernel(device, problem));
-  keep(kernel);
-  return kernel;
+  shelf_->keep(kernel, /*prepared=*/false);
+  return Served{std::move(kernel), nullptr};
 }
 
 } // namespace jitk

@@ -1,27 +1,46 @@
 // Plan: the closed set of problems that an engine will need, and the kernels made of them.
 //
 //   add ... add -> prepare (on the workers) -> wait -> seal -> kernel, kernel, kernel ...
-//
-// Invariant: once `sealed_` is seen true, `kernels_` never changes, so a look-up takes no lock.
 
 #pragma once
 
+#include "src/runtime/BackgroundKernels.h"
+#include "src/runtime/KernelShelf.h"
 #include "src/runtime/Preparation.h"
 #include "src/runtime/Runtime.h"
+#include "src/runtime/StandIn.h"
 
-#include <atomic>
 #include <map>
 #include <memory>
 #include <mutex>
-#include <unordered_map>
 #include <vector>
 
 namespace jitk {
 
-/// Thread-safe. Destruction cancels a preparation and waits for its end.
+/// What happens when a kernel is asked for that was not prepared. The values are those of `jitk_miss_t`.
+enum class MissPolicy : uint8_t {
+  Compile = 0,    ///< the caller waits until it is made
+  Background = 1, ///< a generic kernel of the op serves until the workers have made it
+  Fail = 2,       ///< NotPrepared
+};
+
+struct PlanOptions {
+  MissPolicy onMiss = MissPolicy::Compile;
+  size_t maximalMisses = 0; ///< see `KernelShelf`
+};
+
+/// What serves a problem: its own kernel or what stands in for it; the other is null.
+struct Served {
+  std::shared_ptr<const Kernel> kernel;
+  std::shared_ptr<StandIn> standIn;
+};
+
+/// Thread-safe. Destruction cancels what runs on the workers and waits for what is begun.
 class Plan {
 public:
-  explicit Plan(std::shared_ptr<Runtime> runtime) : runtime_(std::move(runtime)) {}
+  explicit Plan(std::shared_ptr<Runtime> runtime, PlanOptions options = {})
+      : runtime_(std::move(runtime)), options_(options), shelf_(std::make_shared<KernelShelf>(options.maximalMisses)),
+        background_(std::make_shared<BackgroundKernels>(*runtime_, shelf_)) {}
   ~Plan();
 
   /// A problem and how early it is prepared.
@@ -35,41 +54,34 @@ public:
   /// In the order in which they were added.
   std::vector<Item> items() const;
 
-  /// Starts; `options.keep` is set here.
+  /// Starts; `options.keep` is set here. With the policy Background a generic kernel of each op is prepared too, before
+  /// all others; one that cannot be made is a line in the log.
   Status prepare(PrepareOptions options);
   Status wait(std::optional<std::chrono::milliseconds> timeout);
+  /// Waits for one problem of the preparation, and returns its outcome.
+  Status wait(const Problem &problem, std::optional<std::chrono::milliseconds> timeout);
   void cancel();
   Status seal();
 
-  Result<std::shared_ptr<const Kernel>> kernel(const std::shared_ptr<Device> &device,
-                                               const std::shared_ptr<const Problem> &problem);
+  /// What serves a problem on a device; where it was not prepared, by the policy. In a sealed plan nothing is made:
+  /// there a generic kernel stands in for good, or it is NotPrepared.
+  Result<Served> kernel(const std::shared_ptr<Device> &device, const std::shared_ptr<const Problem> &problem);
 
 private:
-  struct Place {
-    const Device *device;
-    const Problem *problem; ///< of the look-up, or of the kernel that is kept
-    bool operator==(const Place &other) const {
-      return device == other.device && problem->hash == other.problem->hash && problem->text == other.problem->text;
-    }
-  };
-  struct PlaceHash {
-    size_t operator()(const Place &place) const {
-      return place.problem->hash.low ^ (reinterpret_cast<uintptr_t>(place.device) >> 4);
-    }
-  };
-
   std::shared_ptr<Preparation> preparation() const;
   bool running() const;
-  std::shared_ptr<const Kernel> find(const Place &place) const;
-  void keep(std::shared_ptr<const Kernel> kernel);
+  std::vector<Preparation::Item> orderedItems() const;
+  Status notPrepared(const Device &device, const Problem &problem) const;
+  Result<Served> standIn(const std::shared_ptr<Device> &device, const std::shared_ptr<const Problem> &problem);
 
   const std::shared_ptr<Runtime> runtime_;
-  std::atomic<bool> sealed_ = false;
+  const PlanOptions options_;
+  const std::shared_ptr<KernelShelf> shelf_;
+  const std::shared_ptr<BackgroundKernels> background_;
   mutable std::mutex mutex_;
   std::vector<Item> items_;                  ///< guarded by mutex_
   std::map<std::string, size_t> places_;     ///< of texts in items_; guarded by mutex_
   std::shared_ptr<Preparation> preparation_; ///< guarded by mutex_
-  std::unordered_map<Place, std::shared_ptr<const Kernel>, PlaceHash> kernels_; ///< guarded by mutex_ until sealed
 };
 
 } // namespace jitk

@@ -7,14 +7,22 @@
 
 namespace jitk {
 
+Preparation::Preparation(Runtime &runtime, PrepareOptions options, std::vector<Item> items)
+    : runtime_(runtime), options_(std::move(options)), items_(std::move(items)), outcomes_(items_.size()) {
+  for (size_t i = 0; i < items_.size(); ++i) {
+    places_.emplace(items_[i].problem->text, i);
+  }
+}
+
 void Preparation::start() {
-  for (size_t i = 0; i < problems_.size(); ++i) {
+  for (size_t i = 0; i < items_.size(); ++i) {
     runtime_.workers().submit([self = shared_from_this()] { self->prepareNext(); });
   }
 }
 
 void Preparation::prepareNext() {
-  const std::shared_ptr<const Problem> &problem = problems_[next_.fetch_add(1, std::memory_order_relaxed)];
+  size_t index = next_.fetch_add(1, std::memory_order_relaxed);
+  const std::shared_ptr<const Problem> &problem = items_[index].problem;
   Outcome outcome;
   // The entry of a worker's task: std and oneTBB may throw, nothing of ours does.
   try {
@@ -26,7 +34,7 @@ void Preparation::prepareNext() {
   } catch (...) {
     outcome.status = internalError("exception while preparing " + problem->text);
   }
-  finish(*problem, std::move(outcome));
+  finish(index, std::move(outcome));
 }
 
 Status Preparation::mayBegin() const {
@@ -75,21 +83,26 @@ Preparation::Outcome Preparation::prepareInStore(const Problem &problem) {
           .obtainMilliseconds = watch.milliseconds()};
 }
 
-void Preparation::finish(const Problem &problem, Outcome outcome) {
+void Preparation::finish(size_t index, Outcome outcome) {
+  const Item &item = items_[index];
   std::lock_guard reporting(reporting_);
   size_t done = 0;
   {
     std::lock_guard lock(mutex_);
     // The count itself goes up after the callback: who waits may free what the callback uses.
     done = numFinished_ + 1;
-    if (!outcome.status.ok() && firstFailure_.ok()) {
+    if (!outcome.status.ok() && firstFailure_.ok() && !item.generic) {
       firstFailure_ = outcome.status.clone();
     }
   }
+  if (!outcome.status.ok() && item.generic) {
+    runtime_.log().warning("compile", "there is no generic kernel to fall back on: " + item.problem->text + ": " +
+                                          outcome.status.toString());
+  }
   if (options_.progress) {
     options_.progress({.done = done,
-                       .total = problems_.size(),
-                       .problem = problem,
+                       .total = items_.size(),
+                       .problem = *item.problem,
                        .target = options_.target,
                        .status = outcome.status,
                        .entry = std::move(outcome.entry),
@@ -99,25 +112,43 @@ void Preparation::finish(const Problem &problem, Outcome outcome) {
   }
   std::lock_guard lock(mutex_);
   ++numFinished_;
+  outcomes_[index] = std::move(outcome.status);
   changed_.notify_all();
 }
 
 Status Preparation::wait(std::optional<std::chrono::milliseconds> timeout) {
   std::unique_lock lock(mutex_);
-  auto over = [this] { return numFinished_ == problems_.size(); };
+  auto over = [this] { return numFinished_ == items_.size(); };
   if (!timeout) {
     changed_.wait(lock, over);
   } else if (!changed_.wait_for(lock, *timeout, over)) {
     return {StatusCode::DeadlineExceeded, "preparation goes on after " + std::to_string(timeout->count()) +
                                               " ms: " + std::to_string(numFinished_) + " of " +
-                                              std::to_string(problems_.size()) + " kernels are finished"};
+                                              std::to_string(items_.size()) + " kernels are finished"};
   }
   return firstFailure_.clone();
 }
 
+Status Preparation::wait(const Problem &problem, std::optional<std::chrono::milliseconds> timeout) {
+  auto place = places_.find(problem.text);
+  if (place == places_.end()) {
+    return invalidArgument("description must be one of the preparation: got " + problem.text).atStage("plan");
+  }
+  std::unique_lock lock(mutex_);
+  const std::optional<Status> &outcome = outcomes_[place->second];
+  auto over = [&] { return outcome.has_value(); };
+  if (!timeout) {
+    changed_.wait(lock, over);
+  } else if (!changed_.wait_for(lock, *timeout, over)) {
+    return {StatusCode::DeadlineExceeded,
+            "kernel is not ready after " + std::to_string(timeout->count()) + " ms: " + problem.text};
+  }
+  return outcome->clone();
+}
+
 bool Preparation::finished() {
   std::lock_guard lock(mutex_);
-  return numFinished_ == problems_.size();
+  return numFinished_ == items_.size();
 }
 
 } // namespace jitk

@@ -8,9 +8,11 @@
 #include <chrono>
 #include <condition_variable>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 namespace jitk {
@@ -40,8 +42,13 @@ struct PrepareOptions {
 /// Thread-safe. The runtime must outlive its end.
 class Preparation : public std::enable_shared_from_this<Preparation> {
 public:
-  Preparation(Runtime &runtime, PrepareOptions options, std::vector<std::shared_ptr<const Problem>> problems)
-      : runtime_(runtime), options_(std::move(options)), problems_(std::move(problems)) {}
+  struct Item {
+    std::shared_ptr<const Problem> problem;
+    bool generic; ///< for others to fall back on: its failure is a line in the log, and not that of the whole
+  };
+
+  /// No two items have equal problems.
+  Preparation(Runtime &runtime, PrepareOptions options, std::vector<Item> items);
 
   /// Gives the workers one job a problem; they take the problems in order.
   void start();
@@ -49,6 +56,8 @@ public:
   void cancel() { cancelled_.store(true, std::memory_order_relaxed); }
   /// OK if all went well; DeadlineExceeded if it goes on after `timeout` (none: never); else the first failure.
   Status wait(std::optional<std::chrono::milliseconds> timeout);
+  /// The outcome of one problem, once it is there; InvalidArgument if the preparation does not have it.
+  Status wait(const Problem &problem, std::optional<std::chrono::milliseconds> timeout);
   bool finished();
 
 private:
@@ -64,18 +73,20 @@ private:
   Outcome prepare(const std::shared_ptr<const Problem> &problem);
   Outcome prepareOnDevice(const std::shared_ptr<const Problem> &problem);
   Outcome prepareInStore(const Problem &problem);
-  void finish(const Problem &problem, Outcome outcome);
+  void finish(size_t index, Outcome outcome);
 
   Runtime &runtime_;
   const PrepareOptions options_;
-  const std::vector<std::shared_ptr<const Problem>> problems_;
+  const std::vector<Item> items_;
+  std::map<std::string_view, size_t> places_; ///< of the problems' texts; never changes
   std::atomic<size_t> next_ = 0;
   std::atomic<bool> cancelled_ = false;
   std::mutex reporting_; ///< held over a callback, so that they come one at a time and in order
   std::mutex mutex_;
   std::condition_variable changed_;
-  size_t numFinished_ = 0; ///< guarded by mutex_
-  Status firstFailure_;    ///< guarded by mutex_
+  size_t numFinished_ = 0;                      ///< guarded by mutex_
+  std::vector<std::optional<Status>> outcomes_; ///< guarded by mutex_
+  Status firstFailure_;                         ///< guarded by mutex_
 };
 
 } // namespace jitk

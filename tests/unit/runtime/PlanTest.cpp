@@ -6,7 +6,9 @@
 #include <atomic>
 #include <doctest/doctest.h>
 #include <future>
+#include <stdexcept>
 #include <thread>
+#include <utility>
 
 using namespace jitk;
 using namespace jitk::test;
@@ -74,7 +76,7 @@ TEST_CASE("a sealed plan looks up, and has nothing else to offer") {
   REQUIRE(plan.seal().ok());
   CHECK(plan.kernel(stub.device, stubProblem("*")).ok());
 
-  Result<std::shared_ptr<const Kernel>> missing = plan.kernel(stub.device, stubProblem("*<=64"));
+  Result<Served> missing = plan.kernel(stub.device, stubProblem("*<=64"));
   CHECK(missing.status().code() == StatusCode::NotPrepared);
   CHECK(missing.status().toString() == "plan is sealed and has no kernel for stub m=*<=64 n=64 on sm_90a");
   auto other = std::make_shared<StubDevice>(kTarget);
@@ -198,6 +200,200 @@ TEST_CASE("a plan that dies cancels and waits") {
     REQUIRE(plan.prepare(onDevice(stub)).ok());
   }
   CHECK(stub.compiler.numCompilations <= 50);
+}
+
+// --- one kernel of a preparation
+
+TEST_CASE("each kernel of a preparation can be waited for") {
+  StubRuntime stub;
+  std::promise<void> go;
+  std::shared_future<void> gone = go.get_future().share();
+  stub.compiler.onCompile = [&](const Description &description) {
+    if (description.dimension("n").value == 2) {
+      gone.wait();
+    }
+    if (description.dimension("n").value == 3) {
+      throw std::runtime_error("bad luck");
+    }
+  };
+  Plan plan(stub.runtime);
+  CHECK(plan.wait(*stubProblem("*", 1), std::nullopt).code() == StatusCode::InvalidArgument);
+  REQUIRE(plan.add({{stubProblem("*", 1), 0}, {stubProblem("*", 2), 0}, {stubProblem("*", 3), 0}}).ok());
+  REQUIRE(plan.prepare(onDevice(stub)).ok());
+  CHECK(plan.wait(*stubProblem("*", 1), std::nullopt).ok());
+  CHECK(plan.wait(*stubProblem("*", 3), std::nullopt).code() == StatusCode::Internal);
+  CHECK(plan.wait(*stubProblem("*", 2), std::chrono::milliseconds(1)).toString() ==
+        "kernel is not ready after 1 ms: stub m=* n=2");
+  CHECK(plan.wait(*stubProblem("*", 4), std::nullopt).toString() ==
+        "description must be one of the preparation: got stub m=* n=4");
+  go.set_value();
+  CHECK(plan.wait(*stubProblem("*", 2), std::nullopt).ok());
+}
+
+// --- what was not prepared
+
+TEST_CASE("the policy Fail compiles nothing on a miss") {
+  StubRuntime stub;
+  Plan plan(stub.runtime, {.onMiss = MissPolicy::Fail});
+  CHECK(plan.kernel(stub.device, stubProblem("*")).status().toString() ==
+        "plan has no kernel for stub m=* n=64 on sm_90a");
+  CHECK(stub.compiler.numCompilations == 0);
+}
+
+namespace {
+
+/// A plan with the policy Background whose generic kernel is ready, and a compiler that waits.
+struct BackgroundPlan {
+  explicit BackgroundPlan(PlanOptions options = {.onMiss = MissPolicy::Background}) : plan(stub.runtime, options) {
+    REQUIRE(plan.add({{stubProblem("*", 1), 0}}).ok());
+    REQUIRE(plan.prepare(onDevice(stub)).ok());
+    REQUIRE(plan.wait(std::nullopt).ok());
+    stub.compiler.onCompile = [gate = gate.get_future().share()](const Description &) { gate.wait(); };
+  }
+  ~BackgroundPlan() { open(); }
+  void open() {
+    if (!std::exchange(opened, true)) {
+      gate.set_value();
+    }
+  }
+
+  StubRuntime stub;
+  std::promise<void> gate;
+  bool opened = false;
+  Plan plan;
+};
+
+const uint64_t kTensors[] = {0x1000, 0x2000, 0x3000};
+
+LaunchRequest rows(const int64_t &m) { return {.tensors = kTensors, .dimensions = {&m, 1}, .scalars = {}}; }
+
+} // namespace
+
+TEST_CASE("a generic kernel serves at once, and the problem's own takes over between two launches") {
+  BackgroundPlan background;
+  Plan &plan = background.plan;
+  StubRuntime &stub = background.stub;
+  CHECK(stub.compiler.numCompilations == 2); // the planned one and the generic one
+  Served served = *plan.kernel(stub.device, stubProblem("*<=512", 48));
+  REQUIRE(served.standIn);
+  CHECK(served.standIn->dimensions() == std::vector<std::string>{"m"});
+  CHECK(served.standIn->current().problem().text == "stub m=* n=*");
+  int64_t m = 300;
+  REQUIRE(served.standIn->launch(rows(m)).ok());
+  // The static n is filled in; what the problem forbids is refused though the generic kernel could do it.
+  CHECK(stub.device->record->launches.back().arguments == std::vector<uint64_t>{6, 0x1000, 0x2000, 0x3000, 300, 48});
+  int64_t tooLarge = 513;
+  CHECK(served.standIn->launch(rows(tooLarge)).toString() == "dimension m must be at most 512: got 513");
+
+  background.open();
+  while (&served.standIn->current().problem() != &served.standIn->problem()) {
+    std::this_thread::yield();
+  }
+  REQUIRE(served.standIn->launch(rows(m)).ok());
+  CHECK(stub.device->record->launches.back().arguments == std::vector<uint64_t>{5, 0x1000, 0x2000, 0x3000, 300});
+  CHECK(served.standIn->launch(rows(tooLarge)).code() == StatusCode::InvalidArgument);
+  CHECK(plan.kernel(stub.device, stubProblem("*<=512", 48))->kernel);
+  CHECK(stub.compiler.numCompilations == 3);
+}
+
+TEST_CASE("a takeover disturbs no launch") {
+  BackgroundPlan background;
+  Served served = *background.plan.kernel(background.stub.device, stubProblem("*", 48));
+  std::atomic<bool> bad = false, replaced = false;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&] {
+      int64_t m = 300;
+      for (int after = 0; after < 100; after += replaced) {
+        bad = bad || !served.standIn->launch(rows(m)).ok();
+      }
+    });
+  }
+  background.open();
+  while (&served.standIn->current().problem() != &served.standIn->problem()) {
+    std::this_thread::yield();
+  }
+  replaced = true;
+  for (std::thread &thread : threads) {
+    thread.join();
+  }
+  CHECK_FALSE(bad);
+}
+
+TEST_CASE("a hundred requests for what is made in the background make it once") {
+  BackgroundPlan background;
+  Served first = *background.plan.kernel(background.stub.device, stubProblem("*", 48));
+  for (int i = 0; i < 100; ++i) {
+    CHECK(background.plan.kernel(background.stub.device, stubProblem("*", 48))->standIn == first.standIn);
+  }
+  background.open();
+  while (!background.plan.kernel(background.stub.device, stubProblem("*", 48))->kernel) {
+    std::this_thread::yield();
+  }
+  CHECK(background.stub.compiler.numCompilations == 3);
+}
+
+TEST_CASE("without a generic kernel the miss fails, and a later request finds what was made") {
+  StubRuntime stub;
+  stub.compiler.onCompile = [](const Description &description) {
+    if (!description.dimension("n").isStatic()) {
+      throw std::runtime_error("n must be static");
+    }
+  };
+  Plan plan(stub.runtime, {.onMiss = MissPolicy::Background});
+  REQUIRE(plan.add({{stubProblem("*", 1), 0}}).ok());
+  std::vector<Seen> seen;
+  REQUIRE(plan.prepare(onDevice(stub, &seen)).ok());
+  REQUIRE(plan.wait(std::nullopt).ok()); // what was planned is ready
+  CHECK(seen.size() == 2);
+  CHECK(stub.lines.lines().size() == 1);
+  CHECK(plan.kernel(stub.device, stubProblem("*", 48)).status().toString() ==
+        "plan has no kernel for stub m=* n=48 on sm_90a; it is made in the background, and there is no generic kernel "
+        "stub m=* n=*");
+  while (!plan.kernel(stub.device, stubProblem("*", 48)).ok()) {
+    std::this_thread::yield();
+  }
+  CHECK(plan.kernel(stub.device, stubProblem("*", 48))->kernel);
+}
+
+TEST_CASE("in a sealed plan the generic kernel serves for good") {
+  BackgroundPlan background;
+  background.open();
+  REQUIRE(background.plan.seal().ok());
+  Served served = *background.plan.kernel(background.stub.device, stubProblem("*", 48));
+  REQUIRE(served.standIn);
+  int64_t m = 300;
+  CHECK(served.standIn->launch(rows(m)).ok());
+  CHECK(background.stub.compiler.numCompilations == 2);
+  CHECK(background.stub.device->record->numLoads == 2);
+}
+
+TEST_CASE("sealing waits for what is made in the background") {
+  BackgroundPlan background;
+  Served served = *background.plan.kernel(background.stub.device, stubProblem("*", 48));
+  while (background.stub.compiler.numCompilations < 3) {
+    std::this_thread::yield();
+  }
+  std::thread opener([&] { background.open(); });
+  REQUIRE(background.plan.seal().ok());
+  opener.join();
+  CHECK(background.plan.kernel(background.stub.device, stubProblem("*", 48))->kernel);
+}
+
+TEST_CASE("beyond its bound a plan drops the missed kernels that were used least recently, never a prepared one") {
+  StubRuntime stub;
+  Plan plan(stub.runtime, {.maximalMisses = 2});
+  REQUIRE(plan.add({{stubProblem("*", 1), 0}}).ok());
+  REQUIRE(plan.prepare(onDevice(stub)).ok());
+  REQUIRE(plan.wait(std::nullopt).ok());
+  for (int64_t n : {2, 3, 2, 4, 5}) {
+    REQUIRE(plan.kernel(stub.device, stubProblem("*", n)).ok());
+  }
+  CHECK(stub.device->record->numLoads == 5);
+  CHECK(stub.device->record->numUnloads == 2); // 3, then 2
+  REQUIRE(plan.kernel(stub.device, stubProblem("*", 1)).ok());
+  REQUIRE(plan.kernel(stub.device, stubProblem("*", 4)).ok());
+  CHECK(stub.device->record->numLoads == 5);
 }
 
 TEST_CASE("an empty plan is ready at once") {
