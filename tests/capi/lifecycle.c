@@ -147,6 +147,41 @@ static void check_store(jitk_runtime_t runtime, jitk_description_t description, 
   jitk_text_release(list);
 }
 
+/* What was not prepared is served by the generic kernel of its op; the plan keeps no more than it may. */
+static void check_misses(jitk_runtime_t runtime, jitk_device_t device, jitk_description_t planned) {
+  jitk_error_t error = NULL;
+  jitk_plan_options_t options = {.struct_size = sizeof options, .on_miss = JITK_MISS_BACKGROUND};
+  jitk_prepare_options_t prepare = {.struct_size = sizeof prepare, .device = device};
+  jitk_plan_t plan = NULL;
+  jitk_description_t unknown = NULL;
+  jitk_kernel_t kernel = NULL;
+  jitk_kernel_info_t info = {.struct_size = sizeof info};
+  CHECK_OK(jitk_plan_create_with_options(runtime, &options, &plan, &error));
+  CHECK_OK(jitk_plan_add(plan, planned, 0, &error));
+  CHECK_OK(jitk_plan_prepare(plan, &prepare, &error));
+  CHECK_OK(jitk_plan_wait_kernel(plan, planned, UINT32_MAX, &error));
+  CHECK_OK(jitk_plan_seal(plan, &error));
+  CHECK_OK(jitk_description_parse("matmul m=*<=512 n=80 k=64", &unknown, &error));
+  CHECK_OK(jitk_plan_kernel(plan, device, unknown, &kernel, &error));
+  CHECK_OK(jitk_kernel_info(kernel, &info, &error));
+  CHECK(info.stands_in == 1);
+  CHECK_TEXT(info.description, "matmul b_layout=row dtype=bf16 k=* m=* n=* out_dtype=bf16");
+  CHECK(jitk_kernel_num_dimensions(kernel) == 1);
+  CHECK_TEXT(jitk_kernel_dimension_name(kernel, 0), "m");
+  jitk_kernel_release(kernel);
+  jitk_plan_release(plan);
+  options.on_miss = JITK_MISS_FAIL;
+  CHECK_OK(jitk_plan_create_with_options(runtime, &options, &plan, &error));
+  CHECK_FAILURE(jitk_plan_kernel(plan, device, unknown, &kernel, &error), JITK_STATUS_NOT_PREPARED,
+                "plan has no kernel for matmul b_layout=row dtype=bf16 k=64 m=*<=512 n=80 out_dtype=bf16 on "
+                "emulator:sm_90a");
+  jitk_plan_release(plan);
+  options.on_miss = (jitk_miss_t)3;
+  CHECK_INVALID(jitk_plan_create_with_options(runtime, &options, &plan, &error),
+                "options.on_miss must be between 0 and 2: got 3");
+  jitk_description_release(unknown);
+}
+
 static void check_reports(jitk_runtime_t runtime, jitk_description_t description) {
   jitk_error_t error = NULL;
   jitk_text_t text = NULL;
@@ -207,6 +242,7 @@ int main(int argc, char **argv) {
 
   check_queries(kernel);
   check_launch(device, kernel);
+  check_misses(runtime, device, description);
   check_reports(runtime, description);
   {
     jitk_kernel_info_t info = {.struct_size = sizeof info};
@@ -215,6 +251,9 @@ int main(int argc, char **argv) {
     if (store[0]) {
       char path[4096];
       snprintf(path, sizeof path, "%s.bundle", store);
+      CHECK_OK(jitk_store_collect(runtime, 0, &error));
+      CHECK_OK(jitk_plan_export(plan, "emulator:sm_90a", path, &error));
+      CHECK_OK(jitk_store_import(runtime, path, NULL, &error));
       check_bundle(runtime, plan, description, path);
       check_store(runtime, description, info.key);
     }
