@@ -428,8 +428,8 @@ TEST_SUITE("emulator/Corpus") {
   TEST_CASE("persistent matmul") { checkPersistentMatmul("mm_pers.sm90"); }
   TEST_CASE("warp-specialized persistent matmul") { checkPersistentMatmul("mm_pers_ws_nw4.sm90"); }
   TEST_CASE("attention") { checkAttention("fa.sm90", false); }
-  // A tile that both CTAs hold is copied to shared memory by the first one alone.
-  TEST_CASE("matmul by clusters of two" * doctest::should_fail()) {
+  // Both CTAs copy the tile that both hold.
+  TEST_CASE("matmul by clusters of two") {
     checkMatmulOverPointers({"mm_ptr_cta2.sm90", 128, 128, MatmulOverPointers::Half, 2});
   }
   TEST_CASE("block-scaled matmul") { checkScaledMatmul("scaled_mxfp8.sm90"); }

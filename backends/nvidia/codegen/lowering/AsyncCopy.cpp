@@ -53,7 +53,7 @@ static LogicalResult lowerCopy(ttg::AsyncCopyGlobalToLocalOp op, FunctionLowerin
   BufferAddress address(f, op.getResult(), layout, *access);
   bool through = op.getCache() == tt::CacheModifier::CA || bytes < kMostBytes;
   std::string form = ("cp.async." + Twine(through ? "ca." : "cg.") + Twine(bytes)).str();
-  Value owner = f.ownsElements(type), size = b.i32(bytes);
+  Value owner = f.ownsElementsInCta(type), size = b.i32(bytes);
   for (const LocalAccessStep &step : access->steps) {
     unsigned reg = step.registers.front();
     Value source = f.registers(op.getSrc())[reg];

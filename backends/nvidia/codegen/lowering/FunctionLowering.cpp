@@ -375,23 +375,24 @@ SmallVector<SmallVector<Value, 4>> FunctionLowering::indices(RankedTensorType ty
   return result;
 }
 
-Value FunctionLowering::ownsElements(RankedTensorType type) {
+Value FunctionLowering::whereZero(Value bits, uint32_t mask) {
+  return inPrologue([&] { return builder_->equal(builder_->bitAnd(bits, mask), 0); });
+}
+
+Value FunctionLowering::ownsElementsInCta(RankedTensorType type) {
   auto found = group_->owners.find(type);
   if (found != group_->owners.end()) {
     return found->second;
   }
   const TensorLayout &held = layout(type);
-  Value owner;
-  auto require = [&](uint32_t free, llvm::function_ref<Value()> input) {
-    if (free) {
-      Value bits = input();
-      owner = inPrologue([&] { return builder_->logicalAnd(owner, builder_->equal(builder_->bitAnd(bits, free), 0)); });
-    }
-  };
-  uint32_t freeWarps = TensorLayout::freeBits(held.warps);
-  require(TensorLayout::freeBits(held.lanes) | freeWarps << held.lanes.size(), [&] { return thread(); });
-  require(TensorLayout::freeBits(held.blocks), [&] { return block(); });
-  return group_->owners[type] = owner;
+  uint32_t free = TensorLayout::freeBits(held.lanes) | TensorLayout::freeBits(held.warps) << held.lanes.size();
+  return group_->owners[type] = free ? whereZero(thread(), free) : Value();
+}
+
+Value FunctionLowering::ownsElements(RankedTensorType type) {
+  Value owner = ownsElementsInCta(type);
+  uint32_t free = TensorLayout::freeBits(layout(type).blocks);
+  return free ? builder_->logicalAnd(owner, whereZero(block(), free)) : owner;
 }
 
 //===----------------------------------------------------------------------===//

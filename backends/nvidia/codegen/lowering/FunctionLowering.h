@@ -54,7 +54,7 @@ struct WarpGroup {
   mlir::Block *prologue = nullptr;
   mlir::Value thread, lane, warp;
   llvm::DenseMap<mlir::Type, llvm::SmallVector<mlir::Value, 4>> threadCoordinates;
-  llvm::DenseMap<mlir::Type, mlir::Value> owners;
+  llvm::DenseMap<mlir::Type, mlir::Value> owners; ///< in a CTA
 };
 
 class FunctionLowering {
@@ -109,8 +109,11 @@ public:
   /// XOR of the bases that the bits of `input` select, each basis one integer. With a register's constant folded in by
   /// `withRegister`, this is how every linear map of this lowering is evaluated.
   mlir::Value applyBases(mlir::Value input, llvm::ArrayRef<int32_t> bases);
-  /// True in exactly one thread for each element of the tensor (null if that is every thread).
+  /// True in exactly one thread for each element of the tensor (null if that is every thread): of the cluster, for
+  /// what all CTAs see.
   mlir::Value ownsElements(mlir::RankedTensorType type);
+  /// The same of each CTA that holds the element: for its own shared memory.
+  mlir::Value ownsElementsInCta(mlir::RankedTensorType type);
 
   // Shared memory.
   /// Byte address of the function's shared memory: i32.
@@ -155,6 +158,8 @@ private:
   mlir::Value uniformWarp(mlir::Value thread);
   /// Emits at the end of the current group's prologue.
   mlir::Value inPrologue(llvm::function_ref<mlir::Value()> emit);
+  /// Whether the masked bits of a thread's or CTA's number are zero.
+  mlir::Value whereZero(mlir::Value bits, uint32_t mask);
 
   ir::tt::FuncOp source_;
   const ModuleTarget &target_;

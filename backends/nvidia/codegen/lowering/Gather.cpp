@@ -41,7 +41,7 @@ static LogicalResult lowerGather(tt::GatherOp op, FunctionLowering &f) {
     }
     return number * bytes;
   });
-  Value owner = f.ownsElements(source);
+  Value owner = f.ownsElementsInCta(source);
   ArrayRef<Value> held = f.registers(op.getSrc());
   for (unsigned reg = 0; reg < held.size(); ++reg) {
     if (sourceLayout.canonicalRegister(reg) == reg) {
@@ -79,6 +79,9 @@ static LogicalResult lowerHistogram(tt::HistogramOp op, FunctionLowering &f) {
   if (!element.isInteger(32)) {
     return op.emitOpError("counts in i32: got ") << element;
   }
+  if (TensorLayout::movingBits(f.layout(source).blocks, 0)) {
+    return op.emitOpError("across the CTAs of a cluster is not supported");
+  }
   int64_t bins = type.getNumElements();
   constexpr int64_t kBytes = 4;
   Value base = f.sharedAddress(op);
@@ -90,7 +93,7 @@ static LogicalResult lowerHistogram(tt::HistogramOp op, FunctionLowering &f) {
   f.barrier();
 
   const TensorLayout &layout = f.layout(source);
-  Value owner = f.ownsElements(source);
+  Value owner = f.ownsElementsInCta(source);
   for (auto [reg, value] : llvm::enumerate(f.registers(op.getSrc()))) {
     if (layout.canonicalRegister(reg) != reg) {
       continue;
