@@ -322,6 +322,12 @@ Result<std::unique_ptr<Device>> createDevice(const EmulatorOptions &options) {
   if (options.target.kind != Target::Kind::Emulator) {
     return invalidArgument("an emulator device needs a target of the emulator");
   }
+#if defined(__x86_64__)
+  // What HostCompiler compiles for.
+  if (!__builtin_cpu_supports("x86-64-v3")) {
+    return unavailable("the emulator needs a processor of level x86-64-v3, with AVX2, FMA and BMI2");
+  }
+#endif
   DeviceOptions own;
   own.target = options.target;
   own.mode = options.immediate ? AsyncMode::Immediate : AsyncMode::Deferred;
