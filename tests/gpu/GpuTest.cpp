@@ -1,4 +1,4 @@
-// What only a GPU can show: agreement with cuBLASLt, equal bits from run to run, launches under graph capture.
+// What only a GPU can show: agreement with cuBLASLt, and equal bits from run to run.
 //
 // A missing device, driver or library is a failure, not a skip.
 
