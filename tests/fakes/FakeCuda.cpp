@@ -59,6 +59,10 @@ FAKE_EXPORT uint64_t fake_cuda_count(const char *symbol) {
   }
   return count;
 }
+FAKE_EXPORT int fake_cuda_most_modules() {
+  std::lock_guard lock(mutex);
+  return fake_cuda()->mostModules;
+}
 FAKE_EXPORT void fake_cuda_remember(int remember) { fake_cuda()->remember = remember != 0; }
 
 /// Notes the call; returns the answer that the test wants of it.

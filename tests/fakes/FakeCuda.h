@@ -59,6 +59,8 @@ jitk::test::FakeCuda *fake_cuda();
 std::vector<void *> *fake_cuda_contexts();
 /// How often a function was called; for programs in C. "" = all of them.
 uint64_t fake_cuda_count(const char *symbol);
+/// `mostModules`.
+int fake_cuda_most_modules();
 /// Sets `remember`.
 void fake_cuda_remember(int remember);
 /// The context of a device, as cuDevicePrimaryCtxRetain gives it.

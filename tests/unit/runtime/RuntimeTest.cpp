@@ -1,6 +1,8 @@
 #include "tests/unit/runtime/Stub.h"
 
 #include <atomic>
+#include <chrono>
+#include <csignal>
 #include <doctest/doctest.h>
 #include <filesystem>
 #include <fstream>
@@ -112,36 +114,100 @@ TEST_CASE("several runtimes over one store compile each kernel once") {
   CHECK(compiler.numCompilations == kKernels);
 }
 
-TEST_CASE("several processes over one store compile each kernel once") {
+/// A pipe whose ends close with it.
+struct Pipe {
+  Pipe() { REQUIRE(::pipe(ends) == 0); }
+  ~Pipe() {
+    ::close(ends[0]);
+    ::close(ends[1]);
+  }
+  template <typename T> void put(T value) const { (void)!::write(ends[1], &value, sizeof value); }
+  template <typename T> T take() const {
+    T value = {};
+    (void)!::read(ends[0], &value, sizeof value);
+    return value;
+  }
+  int ends[2];
+};
+
+TEST_CASE("64 processes over one store compile each of 50 kernels once") {
   TemporaryFolder folder;
-  constexpr int kProcesses = 6, kKernels = 10;
+  constexpr int kProcesses = 64, kKernels = 50;
   std::vector<pid_t> children;
-  int counts[2];
-  REQUIRE(::pipe(counts) == 0);
+  Pipe counts, start;
   for (int i = 0; i < kProcesses; ++i) {
     pid_t child = ::fork();
     if (child == 0) {
       StubRuntime stub(folder.path("store"));
+      stub.compiler.onCompile = [](const Description &) { std::this_thread::sleep_for(std::chrono::milliseconds(1)); };
+      start.take<char>();
       bool good = true;
       for (int k = 0; k < kKernels; ++k) {
-        good = good && stub.runtime->entries().obtain(*stubProblem("*", k + 1), kTarget).ok();
+        // Each begins at another kernel, and all meet.
+        int64_t n = (i * 7 + k) % kKernels + 1;
+        good = good && stub.runtime->entries().obtain(*stubProblem("*", n), kTarget).ok();
       }
-      int compiled = good ? stub.compiler.numCompilations.load() : 1000;
-      (void)!::write(counts[1], &compiled, sizeof compiled);
+      counts.put(good ? stub.compiler.numCompilations.load() : 1000);
       ::_exit(0);
     }
     children.push_back(child);
   }
+  for (int i = 0; i < kProcesses; ++i) {
+    start.put('g');
+  }
   int total = 0;
   for (pid_t child : children) {
-    int compiled = 0;
-    REQUIRE(::read(counts[0], &compiled, sizeof compiled) == sizeof compiled);
-    total += compiled;
+    total += counts.take<int>();
     ::waitpid(child, nullptr, 0);
   }
   CHECK(total == kKernels);
-  ::close(counts[0]);
-  ::close(counts[1]);
+}
+
+/// What another process gets that wants the kernel which a process was compiling when `signal` reached it, and how long
+/// it takes.
+static std::pair<Tier, double> afterHolderGot(int signal, std::chrono::milliseconds patience) {
+  TemporaryFolder folder;
+  Pipe begun;
+  pid_t holder = ::fork();
+  if (holder == 0) {
+    StubRuntime stub(folder.path("store"));
+    stub.compiler.onCompile = [&](const Description &) {
+      begun.put('b');
+      ::sleep(60);
+    };
+    (void)stub.runtime->entries().obtain(*stubProblem("*"), kTarget);
+    ::_exit(0);
+  }
+  begun.take<char>();
+  ::kill(holder, signal);
+  if (signal == SIGKILL) {
+    ::waitpid(holder, nullptr, 0);
+  }
+  StubRuntime stub;
+  RuntimeOptions options;
+  options.storeFolder = folder.path("store");
+  options.compiler = &stub.compiler;
+  options.lockPatience = patience;
+  stub.runtime = *Runtime::create(std::move(options));
+  auto begin = std::chrono::steady_clock::now();
+  Result<Obtained> obtained = stub.runtime->entries().obtain(*stubProblem("*"), kTarget);
+  double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  ::kill(holder, SIGKILL);
+  ::waitpid(holder, nullptr, 0);
+  return {obtained.ok() ? obtained->tier : Tier::None, seconds};
+}
+
+TEST_CASE("a process that is killed while it compiles delays nobody") {
+  auto [tier, seconds] = afterHolderGot(SIGKILL, std::chrono::seconds(30));
+  CHECK(tier == Tier::Compiled);
+  CHECK(seconds < 5);
+}
+
+TEST_CASE("a process that is stopped while it compiles delays others by their patience only") {
+  auto [tier, seconds] = afterHolderGot(SIGSTOP, std::chrono::milliseconds(300));
+  CHECK(tier == Tier::Compiled);
+  CHECK(seconds >= 0.3);
+  CHECK(seconds < 1.3);
 }
 
 TEST_CASE("a failure is told to all who wait, and tried again by the next") {
