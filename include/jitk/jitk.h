@@ -128,7 +128,7 @@ JITK_API size_t jitk_op_count(void);
 JITK_API const char *jitk_op_name(size_t index);
 /*
  * The schema of an op as a JSON object: summary, attributes (type, default, allowed values, meaning), tensors (name,
- * dtype, shape, which is written), scalars. Fails with INVALID_ARGUMENT if there is no such op.
+ * dtype, shape, whether it is read, written or updated), scalars. Fails with INVALID_ARGUMENT if there is no such op.
  */
 JITK_API jitk_status_t jitk_op_info(const char *op, jitk_text_t *info, jitk_error_t *error);
 

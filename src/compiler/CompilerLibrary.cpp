@@ -8,13 +8,16 @@
 #include "src/compiler/Pipelines.h"
 #include "src/emulator/EmulatorBackend.h"
 #include "src/ir/Verification.h"
+#include "src/ir/ttg/Ttg.h"
 #include "src/kernels/Kernel.h"
 #include "src/runtime/BuildId.h"
 #include "src/runtime/Compiler.h"
 
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Pass/PassManager.h"
 
+#include <algorithm>
 #include <chrono>
 #include <mutex>
 
@@ -86,22 +89,25 @@ Status Compilation::run(llvm::function_ref<void(OpPassManager &)> build, std::st
   return okStatus();
 }
 
+/// Most shared memory that a CTA can have.
+static uint32_t sharedMemoryLimit(const Target &target) {
+  return target.capability == 80 ? 166912 : target.capability >= 90 && target.capability < 120 ? 232448 : 101376;
+}
+
 Status Compilation::completeRecipe() {
-  auto shared = (*module_)->getAttrOfType<IntegerAttr>("ttg.shared");
-  uint32_t bytes = shared ? uint32_t(shared.getInt()) : 0;
-  uint32_t limit = target_.capability == 80                               ? 166912
-                   : target_.capability >= 90 && target_.capability < 120 ? 232448
-                                                                          : 101376;
-  if (bytes > limit) {
-    return unsupported("the kernel needs more shared memory than " + target_.architecture() + " has: got " +
-                       std::to_string(bytes) + " bytes, limit " + std::to_string(limit));
-  }
-  auto warps = (*module_)->getAttrOfType<IntegerAttr>("ttg.total-num-warps");
+  uint32_t limit = sharedMemoryLimit(target_);
   for (LaunchStep &step : kernel_.recipe.steps) {
-    step.sharedBytes = bytes;
-    step.threads = warps ? 32 * uint32_t(warps.getInt()) : step.threads;
+    auto function = module_->lookupSymbol<LLVM::LLVMFuncOp>(step.symbol);
+    step.sharedBytes = ir::ttg::lookupKernelNumber(function, "ttg.shared").value_or(0);
+    if (step.sharedBytes > limit) {
+      return unsupported("the kernel needs more shared memory than " + target_.architecture() + " has: got " +
+                         std::to_string(step.sharedBytes) + " bytes in " + step.symbol + ", limit " +
+                         std::to_string(limit));
+    }
+    auto threads = function->getAttrOfType<DenseI32ArrayAttr>("nvvm.reqntid");
+    step.threads = uint32_t(threads.asArrayRef().front()); // with the warps that specialization adds
+    kernel_.statistics.sharedBytes = std::max(kernel_.statistics.sharedBytes, step.sharedBytes);
   }
-  kernel_.statistics.sharedBytes = bytes;
   return okStatus();
 }
 

@@ -19,9 +19,9 @@ void addMatmulOps(std::vector<OpSchema> &ops) {
           },
       .tensors =
           {
-              {"a", "@dtype", {"m", "k"}, false, "row major"},
-              {"b", "@dtype", {"k", "n"}, false, "[n,k] if b_layout is col"},
-              {"c", "@out_dtype", {"m", "n"}, true, "row major"},
+              {"a", "@dtype", {"m", "k"}, Access::Read, "row major"},
+              {"b", "@dtype", {"k", "n"}, Access::Read, "[n,k] if b_layout is col"},
+              {"c", "@out_dtype", {"m", "n"}, Access::Written, "row major"},
           },
       .scalars = {},
   });
@@ -37,11 +37,11 @@ void addMatmulOps(std::vector<OpSchema> &ops) {
           },
       .tensors =
           {
-              {"a", "e4m3", {"m", "k"}, false, "row major"},
-              {"a_scale", "fp32", {"m", "ceil(k/128)"}, false, "row major"},
-              {"b", "e4m3", {"n", "k"}, false, "row major"},
-              {"b_scale", "fp32", {"ceil(n/128)", "ceil(k/128)"}, false, "row major"},
-              {"c", "@out_dtype", {"m", "n"}, true, "row major"},
+              {"a", "e4m3", {"m", "k"}, Access::Read, "row major"},
+              {"a_scale", "fp32", {"m", "ceil(k/128)"}, Access::Read, "row major"},
+              {"b", "e4m3", {"n", "k"}, Access::Read, "row major"},
+              {"b_scale", "fp32", {"ceil(n/128)", "ceil(k/128)"}, Access::Read, "row major"},
+              {"c", "@out_dtype", {"m", "n"}, Access::Written, "row major"},
           },
       .scalars = {},
   });

@@ -12,6 +12,18 @@ namespace jitk {
 using Kind = AttributeSchema::Kind;
 using Attributes = std::map<std::string, AttributeValue, std::less<>>;
 
+std::string_view accessName(Access access) {
+  switch (access) {
+  case Access::Read:
+    return "read";
+  case Access::Written:
+    return "written";
+  case Access::Updated:
+    return "updated";
+  }
+  return "";
+}
+
 static Status wrongValue(const AttributeSchema &schema, const std::string &wanted, std::string_view found) {
   return invalidArgument("attribute " + std::string(schema.name) + " must be " + wanted + ": got '" +
                          std::string(found) + "'");

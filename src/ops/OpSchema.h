@@ -30,12 +30,22 @@ struct AttributeSchema {
   int64_t maximum = INT32_MAX;
 };
 
+/// What a launch does with a tensor.
+enum class Access : uint8_t {
+  Read,
+  Written, ///< never read: what lies there before does not matter
+  Updated, ///< read and written
+};
+
+/// "read", "written", "updated".
+std::string_view accessName(Access access);
+
 struct TensorSchema {
   std::string_view name;
   std::string_view type; ///< "fp32", or "@dtype": the word of an attribute
   /// One expression a dimension over the attributes: "m", "1", "batch+1", "ceil(k/128)", or by a flag "varlen?1:batch".
   std::vector<std::string_view> shape;
-  bool written = false;
+  Access access = Access::Read;
   std::string_view meaning;
   std::string_view presentIf = {}; ///< name of a flag, "!name" for its opposite; empty = always there
 };

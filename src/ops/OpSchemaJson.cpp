@@ -39,7 +39,7 @@ static Json toJson(const TensorSchema &schema) {
   Json json = {{"name", schema.name},
                {"type", schema.type},
                {"shape", schema.shape},
-               {"written", schema.written},
+               {"access", accessName(schema.access)},
                {"meaning", schema.meaning}};
   if (!schema.presentIf.empty()) {
     json["present_if"] = schema.presentIf;

@@ -118,7 +118,7 @@ Result<std::vector<TensorShape>> tensorShapes(const Description &description, co
     TensorShape shape;
     shape.name = tensor.name;
     shape.dtype = tensor.type.starts_with('@') ? description.word(tensor.type.substr(1)) : std::string(tensor.type);
-    shape.written = tensor.written;
+    shape.access = tensor.access;
     for (std::string_view expression : tensor.shape) {
       JITK_ASSIGN(int64_t size, evaluate(expression, description, sizes));
       shape.sizes.push_back(size);

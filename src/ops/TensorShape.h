@@ -15,7 +15,7 @@ struct TensorShape {
   std::string name;
   std::string dtype; ///< "fp16", "bf16", "fp32", "e4m3", "int32"
   std::vector<int64_t> sizes;
-  bool written = false;
+  Access access = Access::Read;
 
   int64_t numElements() const;
   int64_t bytes() const;

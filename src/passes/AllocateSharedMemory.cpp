@@ -268,12 +268,16 @@ public:
       size = std::max(size, frames[function]);
       return success();
     };
+    Builder b(module);
     for (tt::FuncOp function : module.getOps<tt::FuncOp>()) {
       if (failed(allocate(function))) {
         return signalPassFailure();
       }
+      if (function.isPublic() && !function.isExternal()) {
+        ttg::holderOfKernelNumbers(function)->setAttr("ttg.shared", b.getI32IntegerAttr(frames[function]));
+      }
     }
-    module->setAttr("ttg.shared", Builder(module).getI32IntegerAttr(size));
+    module->setAttr("ttg.shared", b.getI32IntegerAttr(size));
   }
 };
 

@@ -1,5 +1,6 @@
 // --jitk-allocate-warp-groups: see Passes.td.
 
+#include "src/ir/tt/Tt.h"
 #include "src/ir/ttg/Ttg.h"
 #include "src/passes/Passes.h"
 
@@ -68,18 +69,26 @@ SmallVector<int32_t> shareRegisters(ttg::WarpSpecializeOp op, int numWarps, int 
 class AllocateWarpGroups : public impl::AllocateWarpGroupsBase<AllocateWarpGroups> {
 public:
   void runOnOperation() override {
-    ModuleOp module = getOperation();
-    Builder b(module);
-    SmallVector<ttg::WarpSpecializeOp> ops;
-    module.walk([&](ttg::WarpSpecializeOp op) { ops.push_back(op); });
-    if (ops.empty()) {
-      return;
+    for (tt::FuncOp function : getOperation().getOps<tt::FuncOp>()) {
+      if (failed(allocate(function))) {
+        return signalPassFailure();
+      }
     }
-    int numWarps = ttg::lookupNumWarps(module), totalWarps = numWarps;
+  }
+
+private:
+  static LogicalResult allocate(tt::FuncOp function) {
+    Builder b(function);
+    SmallVector<ttg::WarpSpecializeOp> ops;
+    function.walk([&](ttg::WarpSpecializeOp op) { ops.push_back(op); });
+    if (ops.empty()) {
+      return success();
+    }
+    Operation *holder = ttg::holderOfKernelNumbers(function);
+    int numWarps = ttg::lookupKernelNumber(function, ttg::kNumWarps).value_or(4), totalWarps = numWarps;
     for (ttg::WarpSpecializeOp op : ops) {
       if (op.getPartitionNumWarps().size() > kMostPartitions) {
-        op.emitOpError("has more than 14 partitions: got ") << op.getPartitionNumWarps().size();
-        return signalPassFailure();
+        return op.emitOpError("has more than 14 partitions: got ") << op.getPartitionNumWarps().size();
       }
       if (!op.getWarpGroupStartIds()) {
         op.setWarpGroupStartIds(placePartitions(op, numWarps));
@@ -89,19 +98,20 @@ public:
       }
     }
     totalWarps = llvm::alignTo(totalWarps, kGroupWarps);
-    module->setAttr("ttg.total-num-warps", b.getI32IntegerAttr(totalWarps));
+    holder->setAttr("ttg.total-num-warps", b.getI32IntegerAttr(totalWarps));
 
     bool requested = llvm::any_of(ops, [](ttg::WarpSpecializeOp op) { return bool(op.getRequestedRegisters()); });
     if (!requested || numWarps % kGroupWarps != 0) {
-      return;
+      return success();
     }
     int start = std::min(roundRegisters(kRegisters / (totalWarps / kGroupWarps * kGroupThreads)), kMostRegisters);
-    module->setAttr("ttg.maxnreg", b.getI32IntegerAttr(start));
+    holder->setAttr("ttg.maxnreg", b.getI32IntegerAttr(start));
     for (ttg::WarpSpecializeOp op : ops) {
       if (op.getRequestedRegisters() && !op.getActualRegisters()) {
         op.setActualRegisters(shareRegisters(op, numWarps, totalWarps, start));
       }
     }
+    return success();
   }
 };
 

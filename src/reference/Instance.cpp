@@ -71,7 +71,7 @@ Result<std::vector<HostTensor>> makeTensors(const Description &description, cons
   std::vector<HostTensor> tensors;
   for (TensorShape &shape : shapes) {
     HostTensor tensor{shape, {}};
-    if (shape.written) {
+    if (shape.access == Access::Written) {
       tensor.bytes.assign(size_t(shape.bytes()), kPoison);
     } else if (shape.name == "seq_lens_q" || shape.name == "seq_lens_k") {
       Sizes values(description, sizes);

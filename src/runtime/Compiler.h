@@ -26,6 +26,7 @@ struct StageTimes {
   double assemble = 0; ///< PTX to machine code
 };
 
+/// Figures of the machine code; of several steps, the largest.
 struct KernelStatistics {
   uint32_t registers = 0;
   uint32_t spillBytes = 0;

@@ -68,7 +68,7 @@ public:
     Session::get().device.fill(buffers_[index].address(), 0xFF, buffers_[index].size());
   }
   size_t size() const { return buffers_.size(); }
-  bool isWritten(size_t index) const { return shapes_[index].written; }
+  bool isWritten(size_t index) const { return shapes_[index].access == Access::Written; }
 
 private:
   std::vector<api::Buffer> buffers_;

@@ -56,7 +56,7 @@ def section(op):
             f"`{t['name']}`",
             resolved(t["type"]),
             "[" + ", ".join(t["shape"]) + "]",
-            "written" if t["written"] else "read",
+            t["access"],
             "; ".join(filter(None, [t["meaning"], condition(t)])),
         )
         for t in op["tensors"]

@@ -20,8 +20,7 @@ class ConvertTtgirToLlvm : public impl::ConvertTtgirToLlvmBase<ConvertTtgirToLlv
 public:
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    FailureOr<ModuleTarget> target = ModuleTarget::of(module);
-    if (failed(target) || failed(passes::requireLayouts(module))) {
+    if (failed(KernelTarget::of(module)) || failed(passes::requireLayouts(module))) {
       return signalPassFailure();
     }
     passes::AxisInfoAnalysis axes(module);
@@ -31,7 +30,8 @@ public:
         function.emitOpError("has no body: there is nothing to link it with");
         return signalPassFailure();
       }
-      if (failed(FunctionLowering::run(function, *target, axes))) {
+      FailureOr<KernelTarget> target = KernelTarget::of(function);
+      if (failed(target) || failed(FunctionLowering::run(function, *target, axes))) {
         return signalPassFailure();
       }
     }

@@ -76,7 +76,22 @@ std::optional<int> maybeLookupNumWarps(Operation *op) {
       return specialize.getPartitionNumWarps()[region->getRegionNumber()];
     }
   }
-  return moduleNumber(op, kNumWarps);
+  return lookupKernelNumber(op, kNumWarps);
+}
+
+std::optional<int> lookupKernelNumber(Operation *op, StringRef name) {
+  for (; op; op = op->getParentOp()) {
+    if (auto value = op->getAttrOfType<IntegerAttr>(name); value && isa<ModuleOp, FunctionOpInterface>(op)) {
+      return value.getInt();
+    }
+  }
+  return std::nullopt;
+}
+
+Operation *holderOfKernelNumbers(FunctionOpInterface kernel) {
+  auto module = kernel->getParentOfType<ModuleOp>();
+  auto isOther = [&](FunctionOpInterface function) { return function != kernel && function.isPublic(); };
+  return llvm::any_of(module.getOps<FunctionOpInterface>(), isOther) ? kernel.getOperation() : module.getOperation();
 }
 
 int lookupNumWarps(Operation *op) { return maybeLookupNumWarps(op).value_or(4); }

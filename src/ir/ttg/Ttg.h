@@ -31,7 +31,14 @@ inline constexpr llvm::StringLiteral kNumCTAs = "ttg.num-ctas";
 inline constexpr llvm::StringLiteral kThreadsPerWarp = "ttg.threads-per-warp";
 inline constexpr llvm::StringLiteral kTarget = "ttg.target";
 
-/// The warps that run `op`: those of the partition around it, else `ttg.num-warps` of the module; none if neither is
+/// What a kernel says of itself: `name` on the function around `op`, else on the module; none if neither says. So a
+/// module can hold kernels of different sizes, and one with a single kernel looks as Triton prints it.
+std::optional<int> lookupKernelNumber(mlir::Operation *op, llvm::StringRef name);
+
+/// Where a pass writes such a number for `kernel`: the module if the kernel is the only one, else the function.
+mlir::Operation *holderOfKernelNumbers(mlir::FunctionOpInterface kernel);
+
+/// The warps that run `op`: those of the partition around it, else `ttg.num-warps` of the kernel; none if neither is
 /// there.
 std::optional<int> maybeLookupNumWarps(mlir::Operation *op);
 

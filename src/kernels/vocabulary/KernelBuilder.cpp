@@ -32,69 +32,116 @@ Type elementTypeOf(llvm::StringRef dtype, MLIRContext &context) {
   llvm_unreachable("the schema admits no other dtype");
 }
 
-static ModuleOp openModule(ImplicitLocOpBuilder &builder, const Target &target, unsigned numWarps) {
-  auto module = ModuleOp::create(builder);
-  module->setAttr("ttg.num-ctas", builder.getI32IntegerAttr(1));
-  module->setAttr("ttg.num-warps", builder.getI32IntegerAttr(numWarps));
-  module->setAttr("ttg.threads-per-warp", builder.getI32IntegerAttr(32));
-  module->setAttr("ttg.target", builder.getStringAttr("cuda:" + std::to_string(target.capability)));
-  return module;
+/// The parameters that a step takes, in the order of their declaration.
+static llvm::SmallVector<const KernelSignature::Parameter *> choose(const KernelSignature &signature,
+                                                                    llvm::ArrayRef<llvm::StringRef> arguments) {
+  llvm::SmallVector<const KernelSignature::Parameter *> chosen;
+  for (const KernelSignature::Parameter &parameter : signature.parameters()) {
+    if (arguments.empty() || parameter.kind == KernelSignature::Parameter::Kind::Dimension ||
+        llvm::is_contained(arguments, parameter.name)) {
+      chosen.push_back(&parameter);
+    }
+  }
+  return chosen;
 }
 
-KernelBuilder::KernelBuilder(MLIRContext &context, const KernelSignature &signature, const Target &target,
-                             llvm::StringRef symbol, unsigned numWarps)
-    : ImplicitLocOpBuilder(UnknownLoc::get(&context), &context), signature_(signature), symbol_(symbol),
-      numWarps_(numWarps) {
-  module_ = openModule(*this, target, numWarps);
-  setInsertionPointToEnd(module_->getBody());
-
-  llvm::SmallVector<Type> types;
-  for (const KernelSignature::Parameter &parameter : signature.parameters()) {
-    Type pointer = parameter.elementType ? Type(tt::PointerType::get(parameter.elementType, 1)) : Type();
-    types.push_back(pointer ? pointer : parameter.descriptor ? parameter.descriptor : Type(getI32Type()));
+Type KernelBuilder::parameterType(const KernelSignature::Parameter &parameter) {
+  using Kind = KernelSignature::Parameter::Kind;
+  switch (parameter.kind) {
+  case Kind::Tensor:
+  case Kind::Workspace:
+    return tt::PointerType::get(parameter.type, 1);
+  case Kind::Descriptor:
+    return parameter.type;
+  case Kind::Dimension:
+    return getI32Type();
+  case Kind::Scalar:
+    return getF32Type();
   }
-  function_ = tt::FuncOp::create(*this, symbol, getFunctionType(types, {}));
+  llvm_unreachable("all kinds are above");
+}
+
+KernelBuilder::KernelBuilder(KernelProgram &program, const KernelProgram::Step &step)
+    : ImplicitLocOpBuilder(program.module_->getLoc(), program.module_->getContext()), program_(program),
+      signature_(program.signature_), parameters_(choose(signature_, step.arguments)), numWarps_(step.numWarps) {
+  Operation *module = *program.module_;
+  setInsertionPointToEnd(program.module_->getBody());
+  llvm::SmallVector<Type> types;
+  for (const KernelSignature::Parameter *parameter : parameters_) {
+    types.push_back(parameterType(*parameter));
+  }
+  function_ = tt::FuncOp::create(*this, step.symbol, getFunctionType(types, {}));
   function_.setPublic();
-  for (auto [index, parameter] : llvm::enumerate(signature.parameters())) {
-    if (parameter.divisibility > 1) {
-      function_.setArgAttr(index, "tt.divisibility", getI32IntegerAttr(parameter.divisibility));
+  for (auto [index, parameter] : llvm::enumerate(parameters_)) {
+    if (parameter->divisibility > 1) {
+      function_.setArgAttr(index, "tt.divisibility", getI32IntegerAttr(parameter->divisibility));
     }
+  }
+  // The first step's warps are the module's; a step with others says so itself.
+  if (IntegerAttr warps = getI32IntegerAttr(numWarps_); !module->hasAttr(ttg::kNumWarps)) {
+    module->setAttr(ttg::kNumWarps, warps);
+  } else if (module->getAttr(ttg::kNumWarps) != warps) {
+    function_->setAttr(ttg::kNumWarps, warps);
   }
   setInsertionPointToStart(function_.addEntryBlock());
 }
 
-BuiltKernel KernelBuilder::finish(std::array<Expression, 3> grid) && {
+KernelBuilder::KernelBuilder(std::unique_ptr<KernelProgram> program, const KernelProgram::Step &step)
+    : KernelBuilder(*program, step) {
+  ownProgram_ = std::move(program);
+}
+
+KernelBuilder::KernelBuilder(MLIRContext &context, const KernelSignature &signature, const Target &target,
+                             llvm::StringRef symbol, unsigned numWarps)
+    : KernelBuilder(std::make_unique<KernelProgram>(context, signature, target),
+                    {.symbol = symbol, .numWarps = numWarps}) {}
+
+void KernelBuilder::close(const std::array<Expression, 3> &grid) && {
   tt::ReturnOp::create(*this, ValueRange{});
-  Recipe recipe = signature_.recipe();
-  recipe.steps.front().symbol = symbol_;
-  recipe.steps.front().grid = std::move(grid);
-  recipe.steps.front().threads = 32 * numWarps_;
-  return {std::move(module_), std::move(recipe)};
+  LaunchStep step;
+  step.symbol = function_.getName();
+  step.grid = grid;
+  step.threads = 32 * numWarps_;
+  for (const KernelSignature::Parameter *parameter : parameters_) {
+    step.arguments.push_back(signature_.argument(*parameter));
+  }
+  step.arguments.push_back({Argument::Kind::Null, 0, {}}); // global scratch
+  step.arguments.push_back({Argument::Kind::Null, 0, {}}); // profile scratch
+  program_.recipe_.steps.push_back(std::move(step));
+}
+
+BuiltKernel KernelBuilder::finish(std::array<Expression, 3> grid) && {
+  std::move(*this).close(grid);
+  return std::move(*ownProgram_).finish();
 }
 
 Value KernelBuilder::descriptorParameter(llvm::StringRef name, const SharedTile &tile) {
-  for (auto [index, parameter] : llvm::enumerate(signature_.parameters())) {
-    if (parameter.name == name && parameter.descriptor == tile.descriptorType()) {
+  for (auto [index, parameter] : llvm::enumerate(parameters_)) {
+    if (parameter->name == name && parameter->elementType == tile.descriptorType()) {
       return function_.getArgument(index);
     }
   }
   llvm_unreachable("the kernel's builder asks for a descriptor that it did not declare");
 }
 
-Value KernelBuilder::tensorParameter(llvm::StringRef name) {
-  for (auto [index, parameter] : llvm::enumerate(signature_.parameters())) {
-    if (parameter.elementType && parameter.name == name) {
+Value KernelBuilder::parameter(llvm::StringRef name) {
+  for (auto [index, parameter] : llvm::enumerate(parameters_)) {
+    if (parameter->name == name) {
       return function_.getArgument(index);
     }
   }
-  llvm_unreachable("the kernel's builder asks for a tensor that it did not declare");
+  llvm_unreachable("the kernel's builder asks for a parameter that the step does not take");
 }
 
+Value KernelBuilder::tensorParameter(llvm::StringRef name) { return parameter(name); }
+
+Value KernelBuilder::descriptorParameter(llvm::StringRef name) { return parameter(name); }
+
+Value KernelBuilder::scalar(llvm::StringRef name) { return parameter(name); }
+
 Value KernelBuilder::size(llvm::StringRef name) {
-  if (std::optional<unsigned> index = signature_.parameterIndex(name)) {
-    return function_.getArgument(*index);
-  }
-  return i32(signature_.size(name).value);
+  const Dimension &dimension = signature_.size(name);
+  return dimension.isStatic() ? i32(dimension.value) : parameter(name);
 }
 
 bool KernelBuilder::isMultiple(llvm::StringRef name, int64_t factor) const {

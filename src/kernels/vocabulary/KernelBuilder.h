@@ -4,11 +4,9 @@
 #pragma once
 
 #include "src/ir/tile/Tile.h"
-#include "src/ir/tt/Tt.h"
-#include "src/kernels/Kernel.h"
-#include "src/kernels/vocabulary/KernelSignature.h"
+#include "src/kernels/vocabulary/KernelProgram.h"
 
-#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include <memory>
 
 namespace jitk::kernels {
 
@@ -18,22 +16,23 @@ struct MatrixView {
   mlir::Value rowStride; ///< i64, in elements
 };
 
-/// Builds one kernel. Scalars are i32 unless a name says otherwise; sizes that are static fold into constants.
+/// Builds one device function: a step of a program, or all of a kernel that has but one. Scalars are i32 unless a name
+/// says otherwise; sizes that are static fold into constants.
 class KernelBuilder : public mlir::ImplicitLocOpBuilder {
 public:
-  /// Opens the module and the function `symbol` with the signature's parameters, and stands in its body. The CTA will
-  /// have `numWarps` warps of 32 threads.
+  /// Opens a program of one step that takes every parameter, and stands in its body.
   KernelBuilder(mlir::MLIRContext &context, const KernelSignature &signature, const Target &target,
                 llvm::StringRef symbol, unsigned numWarps);
 
-  /// Ends the function and hands the module over with the recipe; `grid` as in LaunchStep.
+  /// Ends the function and the program of one step; `grid` as in LaunchStep.
   BuiltKernel finish(std::array<Expression, 3> grid) &&;
 
   // Parameters.
-  mlir::Value tensorParameter(llvm::StringRef name);
+  mlir::Value tensorParameter(llvm::StringRef name); ///< pointer to a tensor or to a region of the workspace
   /// The descriptor of a tiled tensor for one of the tiles that it was declared with.
   mlir::Value descriptorParameter(llvm::StringRef name, const SharedTile &tile);
-  mlir::Value size(llvm::StringRef name); ///< i32; a constant if the dimension is static
+  mlir::Value scalar(llvm::StringRef name); ///< f32
+  mlir::Value size(llvm::StringRef name);   ///< i32; a constant if the dimension is static
   /// Whether the dimension is known to be a multiple of `factor`.
   bool isMultiple(llvm::StringRef name, int64_t factor) const;
 
@@ -131,15 +130,25 @@ public:
                                       LoopBody body);
 
 private:
+  friend class KernelProgram;
+  /// Opens a function in the program's module and stands in its body.
+  KernelBuilder(KernelProgram &program, const KernelProgram::Step &step);
+  KernelBuilder(std::unique_ptr<KernelProgram> program, const KernelProgram::Step &step);
+  /// Ends the function; adds the step to the program's recipe.
+  void close(const std::array<Expression, 3> &grid) &&;
+
+  mlir::Type parameterType(const KernelSignature::Parameter &parameter);
+  mlir::Value parameter(llvm::StringRef name);
   mlir::Value reduce(mlir::Value tensor, unsigned axis,
                      llvm::function_ref<mlir::Value(mlir::Value, mlir::Value)> combine);
   /// The tensor type of `like` with another element type, or the scalar type itself.
   mlir::Type withElement(mlir::Type like, mlir::Type elementType);
 
+  std::unique_ptr<KernelProgram> ownProgram_; ///< of a kernel of one step
+  KernelProgram &program_;
   const KernelSignature &signature_;
-  mlir::OwningOpRef<mlir::ModuleOp> module_;
+  llvm::SmallVector<const KernelSignature::Parameter *> parameters_; ///< those that the step takes
   ir::tt::FuncOp function_;
-  std::string symbol_;
   unsigned numWarps_;
 };
 

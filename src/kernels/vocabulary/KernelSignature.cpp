@@ -4,11 +4,16 @@
 
 namespace jitk::kernels {
 
+using Op = Expression::Op;
+
+/// What the device's allocators align to, and the runtime the workspace.
+static constexpr int64_t kRegionAlignment = 256;
+
 void KernelSignature::tensor(llvm::StringRef name, mlir::Type elementType, uint32_t alignment) {
-  arguments_.push_back({Argument::Kind::Tensor, uint32_t(recipe_.tensors.size()), {}});
+  parameters_.push_back(
+      {name.str(), Parameter::Kind::Tensor, elementType, alignment, uint32_t(recipe_.tensors.size())});
   recipe_.tensors.push_back(name.str());
   recipe_.alignments.push_back(alignment);
-  parameters_.push_back({name.str(), elementType, alignment});
 }
 
 /// The tensor map of a row-major tensor [rows, columns] for copies of `tile`.
@@ -19,7 +24,7 @@ static TensorMap mapOf(uint32_t tensor, const Expression &rows, const Expression
   map.elementType = tile.mapElementType();
   map.swizzle = tile.mapSwizzle();
   map.sizes = {columns, rows};
-  map.strides = {Expression::binary(Expression::Op::Mul, columns, Expression::constant(elementBytes))};
+  map.strides = {Expression::binary(Op::Mul, columns, Expression::constant(elementBytes))};
   map.box = tile.mapBox();
   return map;
 }
@@ -36,21 +41,77 @@ void KernelSignature::tiledTensor(llvm::StringRef name, const Expression &rows, 
       continue;
     }
     declared.push_back(tile.descriptorType());
-    arguments_.push_back({Argument::Kind::TensorMap, uint32_t(recipe_.tensorMaps.size()), {}});
+    parameters_.push_back(
+        {name.str(), Parameter::Kind::Descriptor, tile.descriptorType(), 1, uint32_t(recipe_.tensorMaps.size())});
     recipe_.tensorMaps.push_back(mapOf(tensor, rows, columns, tile));
-    parameters_.push_back({name.str(), {}, 1, tile.descriptorType()});
   }
 }
 
 void KernelSignature::dimension(llvm::StringRef name, const Dimension &dimension) {
-  std::optional<unsigned> parameter;
   if (!dimension.isStatic()) {
-    parameter = parameters_.size();
-    parameters_.push_back({name.str(), {}, dimension.divisor});
-    arguments_.push_back({Argument::Kind::Integer32, 0, Expression::dimension(recipe_.dimensions.size())});
+    parameters_.push_back(
+        {name.str(), Parameter::Kind::Dimension, {}, dimension.divisor, uint32_t(recipe_.dimensions.size())});
     recipe_.dimensions.push_back(name.str());
   }
-  dimensions_.push_back({name.str(), dimension, parameter});
+  dimensions_.push_back({name.str(), dimension});
+}
+
+void KernelSignature::scalar(llvm::StringRef name) {
+  parameters_.push_back({name.str(), Parameter::Kind::Scalar, {}, 1, uint32_t(recipe_.scalars.size())});
+  recipe_.scalars.push_back(name.str());
+}
+
+void KernelSignature::workspace(llvm::StringRef name, mlir::Type elementType, const Expression &elements) {
+  areas_.emplace_back();
+  region(areas_.size() - 1, name, elementType, elements);
+}
+
+void KernelSignature::workspaceOver(llvm::StringRef other, llvm::StringRef name, mlir::Type elementType,
+                                    const Expression &elements) {
+  auto found = llvm::find_if(parameters_, [&](const Parameter &parameter) {
+    return parameter.kind == Parameter::Kind::Workspace && parameter.name == other;
+  });
+  assert(found != parameters_.end() && "the kernel's builder puts a region over one that it did not declare");
+  region(found->index, name, elementType, elements);
+}
+
+void KernelSignature::region(uint32_t area, llvm::StringRef name, mlir::Type elementType, const Expression &elements) {
+  int64_t elementBytes = llvm::divideCeil(elementType.getIntOrFloatBitWidth(), 8);
+  Expression bytes = Expression::binary(Op::Mul, elements, Expression::constant(elementBytes));
+  Expression unit = Expression::constant(kRegionAlignment);
+  Expression rounded = Expression::binary(Op::Mul, Expression::binary(Op::CeilDiv, bytes, unit), unit);
+  areas_[area] = areas_[area] ? Expression::binary(Op::Max, *areas_[area], rounded) : rounded;
+  parameters_.push_back({name.str(), Parameter::Kind::Workspace, elementType, kRegionAlignment, area});
+}
+
+Expression KernelSignature::areaBytes(size_t count) const {
+  std::optional<Expression> sum;
+  for (const std::optional<Expression> &area : llvm::ArrayRef(areas_).take_front(count)) {
+    sum = sum ? Expression::binary(Op::Add, *sum, *area) : *area;
+  }
+  return sum.value_or(Expression::constant(0));
+}
+
+Argument KernelSignature::argument(const Parameter &parameter) const {
+  switch (parameter.kind) {
+  case Parameter::Kind::Tensor:
+    return {Argument::Kind::Tensor, parameter.index, {}};
+  case Parameter::Kind::Descriptor:
+    return {Argument::Kind::TensorMap, parameter.index, {}};
+  case Parameter::Kind::Workspace:
+    return {Argument::Kind::Workspace, 0, areaBytes(parameter.index)};
+  case Parameter::Kind::Dimension:
+    return {Argument::Kind::Integer32, 0, Expression::dimension(parameter.index)};
+  case Parameter::Kind::Scalar:
+    return {Argument::Kind::Float32, parameter.index, {}};
+  }
+  llvm_unreachable("all kinds are above");
+}
+
+Recipe KernelSignature::recipe() const {
+  Recipe result = recipe_;
+  result.workspaceBytes = areaBytes(areas_.size());
+  return result;
 }
 
 const KernelSignature::NamedDimension &KernelSignature::find(llvm::StringRef name) const {
@@ -75,19 +136,6 @@ Expression KernelSignature::expression(llvm::StringRef name) const {
   llvm_unreachable("a dynamic dimension is always in the recipe");
 }
 
-std::optional<unsigned> KernelSignature::parameterIndex(llvm::StringRef name) const { return find(name).parameter; }
-
 const Dimension &KernelSignature::size(llvm::StringRef name) const { return find(name).dimension; }
-
-Recipe KernelSignature::recipe() const {
-  Recipe result = recipe_;
-  LaunchStep step;
-  step.arguments = arguments_;
-  step.arguments.push_back({Argument::Kind::Null, 0, {}}); // global scratch
-  step.arguments.push_back({Argument::Kind::Null, 0, {}}); // profile scratch
-  step.grid = {Expression::constant(1), Expression::constant(1), Expression::constant(1)};
-  result.steps.push_back(std::move(step));
-  return result;
-}
 
 } // namespace jitk::kernels

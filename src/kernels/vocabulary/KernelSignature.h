@@ -1,4 +1,5 @@
-// The parameters of a kernel, declared once: what becomes the function's signature becomes the recipe's arguments too.
+// What a kernel is given, declared once: tensors, dimensions, scalars and regions of the workspace become parameters of
+// the device functions and arguments of the recipe.
 
 #pragma once
 
@@ -16,15 +17,18 @@
 
 namespace jitk::kernels {
 
-/// Collects parameters in the order of the device function. A tensor is given a pointer or a descriptor; a dynamic
-/// dimension an i32 with its divisor; a static dimension takes no parameter.
+/// Collects what the kernel's steps may take as parameters, in the order of declaration. A tensor is given a pointer or
+/// a descriptor, a region of the workspace a pointer, a scalar an f32, a dynamic dimension an i32 with its divisor; a
+/// static dimension takes no parameter.
 class KernelSignature {
 public:
   struct Parameter {
+    enum class Kind : uint8_t { Tensor, Descriptor, Workspace, Dimension, Scalar };
     std::string name;
-    mlir::Type elementType; ///< of a tensor; null for a dimension and for a descriptor
+    Kind kind;
+    mlir::Type type; ///< elements of a tensor or region; a descriptor's own; null for the others
     int64_t divisibility = 1;
-    mlir::Type descriptor = {}; ///< of a tensor that is moved by TMA
+    uint32_t index = 0; ///< among those of its kind; of a region: its area of the workspace
   };
 
   /// Declares the next tensor of the description; `alignment` in bytes is what the launch checks and the code relies
@@ -37,30 +41,38 @@ public:
                    llvm::ArrayRef<SharedTile> tiles);
   /// Declares a dimension of the description. Dynamic ones are numbered in the order of declaration.
   void dimension(llvm::StringRef name, const Dimension &dimension);
+  /// Declares the next f32 scalar of the description.
+  void scalar(llvm::StringRef name);
+  /// Declares a region of the workspace: memory that one step leaves to a later one. `elements` counts elements; the
+  /// region is aligned to 256 bytes.
+  void workspace(llvm::StringRef name, mlir::Type elementType, const Expression &elements);
+  /// The same in the place of `other`, whose contents nobody needs any more once a step writes this region.
+  void workspaceOver(llvm::StringRef other, llvm::StringRef name, mlir::Type elementType, const Expression &elements);
 
   /// The dimension's value as an expression of the recipe.
   Expression expression(llvm::StringRef name) const;
-  /// Position among the function's parameters; none if the dimension is static.
-  std::optional<unsigned> parameterIndex(llvm::StringRef name) const;
   const Dimension &size(llvm::StringRef name) const;
 
   llvm::ArrayRef<Parameter> parameters() const { return parameters_; }
-  /// Recipe with the dimensions, tensors and alignments, and one step that passes the parameters and the two scratch
-  /// pointers of the kernel ABI. Grid and symbol are the caller's.
+  /// What a launch passes for the parameter. To be asked when everything is declared: offsets depend on all regions.
+  Argument argument(const Parameter &parameter) const;
+  /// Recipe with the dimensions, tensors, alignments, scalars and the size of the workspace; without steps.
   Recipe recipe() const;
 
 private:
   struct NamedDimension {
     std::string name;
     Dimension dimension;
-    std::optional<unsigned> parameter;
   };
   const NamedDimension &find(llvm::StringRef name) const;
+  void region(uint32_t area, llvm::StringRef name, mlir::Type elementType, const Expression &elements);
+  /// Bytes of the first `count` areas.
+  Expression areaBytes(size_t count) const;
 
   llvm::SmallVector<Parameter> parameters_;
   llvm::SmallVector<NamedDimension> dimensions_;
+  llvm::SmallVector<std::optional<Expression>> areas_; ///< bytes of each part of the workspace, which regions share
   Recipe recipe_;
-  std::vector<Argument> arguments_;
 };
 
 } // namespace jitk::kernels

@@ -94,7 +94,7 @@ Outcome run(const api::Runtime &runtime, const api::Device &device, const Proble
   for (size_t i = 0; i < tensors.size(); ++i) {
     std::vector<uint8_t> after = guarded[i].read(outcome.damage);
     const TensorShape &shape = tensors[i].shape;
-    if (!shape.written && after != tensors[i].bytes) {
+    if (shape.access == Access::Read && after != tensors[i].bytes) {
       outcome.damage.push_back("the input " + shape.name + " was overwritten");
     }
     for (const reference::Expected &candidate : expected) {

@@ -51,7 +51,7 @@ static void show(const std::string &op) {
       meaning += (meaning.empty() ? "only with " : "; only with ") + tensor["present_if"].get<std::string>();
     }
     tensors.add({tensor["name"], resolved(tensor["type"]), "[" + joined(tensor["shape"]) + "]",
-                 tensor["written"] ? "written" : "read", meaning});
+                 tensor["access"], meaning});
   }
   std::printf("%s", tensors.render().c_str());
 }

@@ -14,18 +14,16 @@ constexpr unsigned kGlobalSpace = 1;
 constexpr unsigned kWarpSize = 32;
 constexpr unsigned kTensorMapBytes = 128;
 
-FailureOr<ModuleTarget> ModuleTarget::of(ModuleOp module) {
-  ModuleTarget target;
+FailureOr<KernelTarget> KernelTarget::of(Operation *functionOrModule) {
+  KernelTarget target;
+  auto module = dyn_cast<ModuleOp>(functionOrModule);
+  module = module ? module : functionOrModule->getParentOfType<ModuleOp>();
   auto name = module->getAttrOfType<StringAttr>("ttg.target");
   if (name &&
       (!name.getValue().starts_with("cuda:") || name.getValue().drop_front(5).getAsInteger(10, target.capability))) {
     return module.emitError("ttg.target must be \"cuda:<capability>\": got ") << name;
   }
-  auto read = [&](StringRef key, unsigned &value) {
-    if (auto attr = module->getAttrOfType<IntegerAttr>(key)) {
-      value = attr.getInt();
-    }
-  };
+  auto read = [&](StringRef key, unsigned &value) { value = ttg::lookupKernelNumber(functionOrModule, key).value_or(value); };
   read("ttg.num-warps", target.numWarps);
   read("ttg.num-ctas", target.numCtas);
   target.totalWarps = target.numWarps;
@@ -62,7 +60,7 @@ Type convertElementType(Type type) {
 // Functions
 //===----------------------------------------------------------------------===//
 
-LogicalResult FunctionLowering::run(tt::FuncOp source, const ModuleTarget &target, passes::AxisInfoAnalysis &axes) {
+LogicalResult FunctionLowering::run(tt::FuncOp source, const KernelTarget &target, passes::AxisInfoAnalysis &axes) {
   FunctionLowering lowering(source, target, axes);
   return failure(failed(lowering.run()) || lowering.incomplete_);
 }
@@ -141,9 +139,11 @@ void FunctionLowering::createFunction() {
   if (target_.numCtas > 1) {
     function_->setAttr("nvvm.cluster_dim", b.getDenseI32ArrayAttr({int32_t(target_.numCtas), 1, 1}));
   }
-  auto module = source_->getParentOfType<ModuleOp>();
-  if (auto limit = module->getAttrOfType<IntegerAttr>("ttg.maxnreg")) {
-    function_->setAttr("nvvm.maxnreg", b.getI32IntegerAttr(limit.getInt()));
+  if (std::optional<int> limit = ttg::lookupKernelNumber(source_, "ttg.maxnreg")) {
+    function_->setAttr("nvvm.maxnreg", b.getI32IntegerAttr(*limit));
+  }
+  if (Attribute shared = source_->getAttr("ttg.shared")) {
+    function_->setAttr("ttg.shared", shared);
   }
 }
 

@@ -34,14 +34,15 @@ class AxisInfoAnalysis;
 
 namespace jitk::nvidia {
 
-/// What is fixed for all functions of a module.
-struct ModuleTarget {
+/// What a function is compiled for.
+struct KernelTarget {
   unsigned capability = 80; ///< 80, 86, 89, 90, 100, 120: of `ttg.target = "cuda:N"`
   unsigned numWarps = 4;    ///< `ttg.num-warps`
   unsigned totalWarps = 4;  ///< with those of warp-specialized partitions: `ttg.total-num-warps`
   unsigned numCtas = 1;     ///< CTAs a cluster
 
-  static llvm::FailureOr<ModuleTarget> of(mlir::ModuleOp module);
+  /// What is said by a function and the module around it, or by a module alone.
+  static llvm::FailureOr<KernelTarget> of(mlir::Operation *functionOrModule);
 };
 
 /// The warps that execute a region together: those of the kernel, or those of a partition of ttg.warp_specialize.
@@ -60,10 +61,10 @@ struct WarpGroup {
 class FunctionLowering {
 public:
   /// Lowers `source` next to itself. On failure a diagnostic has been given and the LLVM function is incomplete.
-  static llvm::LogicalResult run(ir::tt::FuncOp source, const ModuleTarget &target, passes::AxisInfoAnalysis &axes);
+  static llvm::LogicalResult run(ir::tt::FuncOp source, const KernelTarget &target, passes::AxisInfoAnalysis &axes);
 
   LoweringBuilder &builder() { return *builder_; }
-  const ModuleTarget &target() const { return target_; }
+  const KernelTarget &target() const { return target_; }
   /// What is known of the contiguity of the function's TTGIR values.
   passes::AxisInfoAnalysis &axes() const { return axes_; }
 
@@ -150,7 +151,7 @@ public:
   mlir::Value workNumberAddress() { return sharedAddress(source_); }
 
 private:
-  FunctionLowering(ir::tt::FuncOp source, const ModuleTarget &target, passes::AxisInfoAnalysis &axes)
+  FunctionLowering(ir::tt::FuncOp source, const KernelTarget &target, passes::AxisInfoAnalysis &axes)
       : source_(source), target_(target), axes_(axes) {}
 
   llvm::LogicalResult run();
@@ -162,7 +163,7 @@ private:
   mlir::Value whereZero(mlir::Value bits, uint32_t mask);
 
   ir::tt::FuncOp source_;
-  const ModuleTarget &target_;
+  const KernelTarget &target_;
   passes::AxisInfoAnalysis &axes_;
   mlir::LLVM::LLVMFuncOp function_;
   bool isKernel_ = false;

@@ -1,0 +1,27 @@
+#include "src/kernels/vocabulary/KernelProgram.h"
+
+#include "src/kernels/vocabulary/KernelBuilder.h"
+
+using namespace mlir;
+
+namespace jitk::kernels {
+
+KernelProgram::KernelProgram(MLIRContext &context, const KernelSignature &signature, const Target &target)
+    : signature_(signature), recipe_(signature.recipe()) {
+  ImplicitLocOpBuilder builder(UnknownLoc::get(&context), &context);
+  module_ = ModuleOp::create(builder);
+  Operation *module = *module_;
+  module->setAttr("ttg.num-ctas", builder.getI32IntegerAttr(1));
+  module->setAttr("ttg.threads-per-warp", builder.getI32IntegerAttr(32));
+  module->setAttr("ttg.target", builder.getStringAttr("cuda:" + std::to_string(target.capability)));
+}
+
+void KernelProgram::step(const Step &step, llvm::function_ref<void(KernelBuilder &)> write) {
+  KernelBuilder builder(*this, step);
+  write(builder);
+  std::move(builder).close(step.grid);
+}
+
+BuiltKernel KernelProgram::finish() && { return {std::move(module_), std::move(recipe_)}; }
+
+} // namespace jitk::kernels
