@@ -64,7 +64,7 @@ NaturalLayouts::NaturalLayouts(tt::FuncOp function, VectorLength vectorLength) :
     }
   }
   propagate(function);
-  while (anchorCarried() || anchorVectorLoads(function)) {
+  while (anchorCarried() || anchorVectorLoads(function) || anchorReductions(function)) {
     propagate(function);
   }
   anchorStores(function);
@@ -141,6 +141,21 @@ bool NaturalLayouts::anchorVectorLoads(tt::FuncOp function) {
   return changed;
 }
 
+bool NaturalLayouts::anchorReductions(tt::FuncOp function) {
+  // What is reduced has no layout of its own, which is known only once every loop around it is: it is made in the
+  // default one.
+  bool changed = false;
+  function.walk([&](tt::ReduceOp reduce) {
+    Attribute source = defaultLayout(reduce.getSrcs().front());
+    for (Value result : reduce->getResults()) {
+      if (isTensor(result) && !of(result)) {
+        changed |= update(result, {resultLayout(reduce->getOpOperand(0), source)});
+      }
+    }
+  });
+  return changed;
+}
+
 void NaturalLayouts::anchorStores(tt::FuncOp function) {
   // A vector is stored from the layout that it is computed in: converting a few elements gains nothing.
   function.walk([&](tt::StoreOp store) {
@@ -212,9 +227,7 @@ bool NaturalLayouts::visit(Operation *op) {
       changed |= update(result, {given});
     } else if (natural.layout) {
       changed |= update(result, natural);
-    } else if (auto reduce = dyn_cast<tt::ReduceOp>(op)) {
-      changed |= update(result, {resultLayout(op->getOpOperand(0), ofOrDefault(reduce.getSrcs().front()))});
-    } else if (!isRemakable(op)) {
+    } else if (!isRemakable(op) && !isa<tt::ReduceOp>(op)) {
       changed |= update(result, {defaultLayout(result)});
     }
   }

@@ -44,6 +44,7 @@ private:
 
   void anchorAccesses(ir::tt::FuncOp function, VectorLength vectorLength);
   bool anchorVectorLoads(ir::tt::FuncOp function);
+  bool anchorReductions(ir::tt::FuncOp function);
   void anchorStores(ir::tt::FuncOp function);
   void propagate(ir::tt::FuncOp function);
   bool visit(mlir::Operation *op);
