@@ -57,7 +57,7 @@ public:
       addresses_.push_back(buffers_.back().address());
       if (!repeats) {
         device.copyToDevice(addresses_[i], data[i].bytes.data(), bytes);
-      } else if (!shapes_[i].written) {
+      } else if (shapes_[i].access == Access::Read) {
         std::vector<uint8_t> pattern = patternOf(shapes_[i], i);
         device.copyToDevice(addresses_[i], pattern.data(), std::min(pattern.size(), bytes));
         gpu.repeat(addresses_[i], pattern.size(), bytes);
@@ -71,7 +71,7 @@ public:
   /// Makes every byte of the outputs wrong.
   void poison(const api::Device &device) const {
     for (size_t i = 0; i < shapes_.size(); ++i) {
-      if (shapes_[i].written) {
+      if (shapes_[i].access != Access::Read) {
         device.fill(addresses_[i], 0xFF, buffers_[i].size());
       }
     }

@@ -50,7 +50,7 @@ void addLinearAttentionOps(std::vector<OpSchema> &ops) {
                {"key-major", "value-major"}},
               {"varlen", Kind::Flag, "false", "sequences of any length, packed one after the other"},
               {"state_pool", Kind::Flag, "false", "states are read and written in the slots of a pool"},
-              {"slots", Kind::Dimension, "@batch", "states that the pool holds"},
+              {"slots", Kind::Dimension, "1", "states that the pool holds"},
           },
       .tensors =
           {

@@ -8,8 +8,8 @@
 
 namespace jitk::reference {
 
-/// Problems of more tokens than this have gates as models have them, in every head.
-static constexpr int64_t kTokensOfEdgeProblems = 1024;
+/// Problems of whole chunks have gates as models have them, in every head.
+static constexpr int64_t kLargestChunk = 64;
 
 static HostTensor *find(std::vector<HostTensor> &tensors, std::string_view name) {
   auto found = std::ranges::find(tensors, name, [](const HostTensor &tensor) { return tensor.shape.name; });
@@ -75,7 +75,7 @@ void fillGatedDeltaRule(const Description &description, const Sizes &sizes, Rand
     setValues(*find(tensors, name), [&](size_t) { return random.normal() / norm; });
   }
   setValues(*find(tensors, "g"), [&](size_t i) {
-    bool isEdge = tokens <= kTokensOfEdgeProblems && int64_t(i) % heads % 2 == 1;
+    bool isEdge = tokens % kLargestChunk != 0 && int64_t(i) % heads % 2 == 1;
     return isEdge ? edgeGate(random) : -0.1 * random.uniform();
   });
   setValues(*find(tensors, "beta"), [&](size_t) { return 1 / (1 + std::exp(-random.uniform())); });
@@ -88,7 +88,6 @@ void fillGatedDeltaRule(const Description &description, const Sizes &sizes, Rand
   }
   if (HostTensor *indices = find(tensors, "state_indices")) {
     setIntegers(*indices, drawSlots(sizes["batch"], sizes["slots"], random));
-    setValues(*find(tensors, "states"), [&](size_t) { return random.normal(); });
   }
 }
 

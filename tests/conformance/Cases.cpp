@@ -1,6 +1,48 @@
 #include "tests/conformance/Cases.h"
 
+#include "src/reference/Numeric.h"
+
+#include <algorithm>
+#include <climits>
+#include <cstring>
+
 namespace jitk::conformance {
+
+static void setIntegers(std::vector<reference::HostTensor> &tensors, std::string_view name,
+                        const std::vector<int32_t> &values) {
+  auto found = std::ranges::find(tensors, name, [](const reference::HostTensor &tensor) { return tensor.shape.name; });
+  std::memcpy(found->bytes.data(), values.data(), std::min(found->bytes.size(), values.size() * sizeof(int32_t)));
+}
+
+/// Four sequences whose offsets begin before the tokens and end after them, and whose slots are all but one no slot.
+static void leaveRange(std::vector<reference::HostTensor> &tensors) {
+  setIntegers(tensors, "cu_seqlens", {-7, 6, 6, 13, INT_MAX});
+  setIntegers(tensors, "state_indices", {INT_MIN, 2, 3, INT_MAX});
+  for (reference::HostTensor &tensor : tensors) {
+    // The end reaches over the tokens that were meant for none, whose contents are not numbers.
+    if (tensor.shape.name == "q" || tensor.shape.name == "k" || tensor.shape.name == "v" || tensor.shape.name == "g" ||
+        tensor.shape.name == "beta") {
+      std::ranges::replace(tensor.bytes, uint8_t(0xFF), uint8_t(0));
+    }
+  }
+}
+
+/// One key for all tokens, gates of 1 and beta of 1: each token overwrites what the last one wrote, and the matrix that
+/// is inverted is full of ones.
+static void repeatKeys(std::vector<reference::HostTensor> &tensors) {
+  for (reference::HostTensor &tensor : tensors) {
+    if (tensor.shape.name == "k") {
+      size_t row = size_t(tensor.shape.sizes.back()) * 2;
+      for (size_t at = row; at < tensor.bytes.size(); at += row) {
+        std::copy_n(tensor.bytes.begin(), row, tensor.bytes.begin() + std::ptrdiff_t(at));
+      }
+    } else if (tensor.shape.name == "g") {
+      std::ranges::fill(tensor.bytes, uint8_t(0));
+    } else if (tensor.shape.name == "beta") {
+      tensor.bytes = reference::encode("fp32", std::vector<float>(size_t(tensor.shape.numElements()), 1));
+    }
+  }
+}
 
 const std::vector<checked::Problem> &edgeCases() {
   static const std::vector<checked::Problem> cases = {
@@ -73,6 +115,43 @@ const std::vector<checked::Problem> &edgeCases() {
        {}},
       {"gated_delta_rule mode=recurrent batch=* tokens=* qk_heads=1 key_dim=64 initial_state=true",
        {{"batch", 2}, {"tokens", 0}}},
+      {"gated_delta_rule mode=recurrent batch=4 tokens=20 qk_heads=1 key_dim=32 varlen=true state_pool=true slots=3",
+       {},
+       1,
+       leaveRange},
+
+      // The same by chunks, of each size: one token, cut chunks, groups of heads, parts of key_dim, tiles of value_dim.
+      {"gated_delta_rule tokens=1 qk_heads=1 key_dim=64 value_dim=32", {}},
+      {"gated_delta_rule batch=2 tokens=50 qk_heads=1 v_heads=2 key_dim=64 value_dim=16 chunk=16 qk_l2norm=true "
+       "dtype=fp16 "
+       "beta_dtype=fp32",
+       {}},
+      {"gated_delta_rule tokens=65 qk_heads=1 v_heads=2 key_dim=60 value_dim=72 chunk=32 initial_state=true", {}},
+      {"gated_delta_rule batch=4 tokens=130 qk_heads=1 v_heads=2 key_dim=64 value_dim=80 varlen=true qk_l2norm=true "
+       "initial_state=true state_layout=value-major",
+       {}},
+      {"gated_delta_rule batch=3 tokens=40 qk_heads=1 key_dim=200 value_dim=20 chunk=16 state_pool=true slots=4 "
+       "dtype=fp16",
+       {}},
+      {"gated_delta_rule tokens=70 qk_heads=1 v_heads=3 key_dim=128 value_dim=64", {}},
+      {"gated_delta_rule tokens=34 qk_heads=1 key_dim=256 value_dim=24 chunk=32 initial_state=true "
+       "state_layout=value-major",
+       {}},
+      {"gated_delta_rule batch=* tokens=* qk_heads=* v_heads=* key_dim=16 varlen=true state_pool=true slots=* chunk=16",
+       {{"batch", 5}, {"tokens", 75}, {"qk_heads", 1}, {"v_heads", 2}, {"slots", 9}}},
+      {"gated_delta_rule batch=* tokens=* qk_heads=2 key_dim=32 initial_state=true chunk=32",
+       {{"batch", 2}, {"tokens", 0}}},
+      {"gated_delta_rule batch=* tokens=* qk_heads=1 key_dim=32 varlen=true chunk=32", {{"batch", 0}, {"tokens", 40}}},
+      {"gated_delta_rule batch=4 tokens=20 qk_heads=1 key_dim=32 varlen=true state_pool=true slots=3 chunk=16",
+       {},
+       1,
+       leaveRange},
+      {"gated_delta_rule batch=67 tokens=3 qk_heads=1 key_dim=16 value_dim=128 chunk=16", {}},
+      {"gated_delta_rule tokens=96 qk_heads=1 key_dim=64 value_dim=32 qk_l2norm=true dtype=fp16 beta_dtype=fp32",
+       {},
+       1,
+       repeatKeys},
+      {"gated_delta_rule batch=1 tokens=64 qk_heads=2 key_dim=64 value_dim=64 dtype=fp16", {}},
   };
   return cases;
 }
@@ -98,6 +177,32 @@ const std::vector<checked::Problem> &fullSizes() {
       {"fp8_block_matmul m=16 n=4096 k=7168 out_dtype=fp16", {}},
       {"fp8_block_matmul m=64 n=4096 k=7168 out_dtype=bf16", {}},
       {"fp8_block_matmul m=4096 n=7168 k=2048 out_dtype=bf16", {}},
+      {"gated_delta_rule batch=2 tokens=16384 qk_heads=16 key_dim=128 dtype=bf16", {}},
+      {"gated_delta_rule batch=2 tokens=16384 qk_heads=16 key_dim=128 dtype=fp16", {}},
+      {"gated_delta_rule batch=4 tokens=2048 qk_heads=16 key_dim=128 dtype=bf16", {}},
+      {"gated_delta_rule batch=4 tokens=2048 qk_heads=16 key_dim=128 dtype=fp16", {}},
+      {"gated_delta_rule batch=4 tokens=4096 qk_heads=64 key_dim=128 dtype=bf16", {}},
+      {"gated_delta_rule batch=4 tokens=4096 qk_heads=64 key_dim=128 dtype=fp16", {}},
+      {"gated_delta_rule batch=8 tokens=1024 qk_heads=8 key_dim=64 dtype=bf16", {}},
+      {"gated_delta_rule batch=8 tokens=1024 qk_heads=8 key_dim=64 dtype=fp16", {}},
+      {"gated_delta_rule batch=8 tokens=2048 qk_heads=32 key_dim=256 dtype=bf16", {}},
+      {"gated_delta_rule batch=8 tokens=2048 qk_heads=32 key_dim=256 dtype=fp16", {}},
+      {"gated_delta_rule batch=1 tokens=256 qk_heads=2 key_dim=128 dtype=bf16", {}},
+      {"gated_delta_rule batch=1 tokens=256 qk_heads=2 key_dim=128 dtype=fp16", {}},
+      {"gated_delta_rule batch=2 tokens=2048 qk_heads=16 key_dim=128 dtype=bf16", {}},
+      {"gated_delta_rule batch=1 tokens=64 qk_heads=4 key_dim=64 dtype=bf16 initial_state=true", {}},
+      {"gated_delta_rule batch=2 tokens=128 qk_heads=4 key_dim=64 dtype=fp16 initial_state=true", {}},
+      {"gated_delta_rule batch=2 tokens=128 qk_heads=4 key_dim=64 value_dim=32 dtype=bf16 initial_state=true", {}},
+      {"gated_delta_rule batch=1 tokens=8192 qk_heads=16 v_heads=32 key_dim=128 qk_l2norm=true", {}},
+      {"gated_delta_rule batch=7 tokens=5003 qk_heads=4 v_heads=8 key_dim=128 varlen=true initial_state=true "
+       "state_layout=value-major qk_l2norm=true",
+       {}},
+      {"gated_delta_rule batch=3 tokens=700 qk_heads=2 key_dim=96 value_dim=200 chunk=32 state_pool=true slots=9", {}},
+      {"gated_delta_rule mode=recurrent batch=128 tokens=1 qk_heads=16 v_heads=32 key_dim=128 qk_l2norm=true "
+       "state_pool=true slots=160 state_layout=value-major",
+       {}},
+      {"gated_delta_rule mode=recurrent batch=32 tokens=1 qk_heads=16 v_heads=32 key_dim=128 initial_state=true", {}},
+      {"gated_delta_rule mode=recurrent batch=2 tokens=128 qk_heads=4 key_dim=64 value_dim=32 dtype=fp32", {}},
   };
   return cases;
 }

@@ -10,6 +10,7 @@
 
 #include "src/kernels/attention/FlashAttention.h"
 
+#include "src/kernels/vocabulary/DimensionParts.h"
 #include "src/kernels/vocabulary/OnlineSoftmax.h"
 
 #include <cmath>
@@ -21,33 +22,21 @@ using namespace mlir;
 namespace jitk::kernels {
 namespace {
 
+/// What tensor cores contract at a time.
+constexpr int64_t kLeastPart = 16;
+
 struct AttentionTile {
   int64_t m, n;
   unsigned numWarps;
 };
 
-/// A part of a head dimension whose size is a power of two.
-struct Chunk {
-  int64_t offset, size;
-};
-
 /// Where a sequence of one head lies in a [batch, sequence, heads, dim] tensor.
 struct HeadView {
   MatrixView matrix;
-  SmallVector<Chunk> chunks;
+  SmallVector<DimensionPart> chunks;
 };
 
 } // namespace
-
-static SmallVector<Chunk> splitDimension(int64_t size) {
-  SmallVector<Chunk> chunks;
-  for (int64_t offset = 0; offset < size;) {
-    int64_t part = int64_t(1) << llvm::Log2_64(size - offset);
-    chunks.push_back({offset, part});
-    offset += part;
-  }
-  return chunks;
-}
 
 static AttentionTile chooseTile(const Description &description, const Target &target) {
   const Dimension &queries = description.dimension("seq_q");
@@ -85,7 +74,7 @@ private:
   void storeResult(const SoftmaxState &state, ArrayRef<Value> accumulators);
 
   HeadView headView(StringRef tensor, StringRef sequence, StringRef heads, Value head, int64_t dim);
-  Value chunkPointers(const HeadView &view, Value rows, const Chunk &chunk);
+  Value chunkPointers(const HeadView &view, Value rows, const DimensionPart &chunk);
   Value sequenceLength(StringRef size, StringRef lengths);
 
   KernelBuilder &b_;
@@ -109,7 +98,7 @@ HeadView FlashAttentionWriter::headView(StringRef tensor, StringRef sequence, St
   Value row = b.mul(b.toI64(batch_), b.toI64(b.size(sequence)));
   Value index = b.add(b.mul(row, b.toI64(b.size(heads))), b.toI64(head));
   Value base = b.advance(b.tensorParameter(tensor), b.mul(index, b.i64(dim)));
-  return {{base, b.mul(b.toI64(b.size(heads)), b.i64(dim))}, splitDimension(dim)};
+  return {{base, b.mul(b.toI64(b.size(heads)), b.i64(dim))}, splitDimension(dim, kLeastPart)};
 }
 
 Value FlashAttentionWriter::sequenceLength(StringRef size, StringRef lengths) {
@@ -138,10 +127,8 @@ void FlashAttentionWriter::locate() {
   output_ = headView("o", "seq_q", "heads", head_, valueDim);
 }
 
-Value FlashAttentionWriter::chunkPointers(const HeadView &view, Value rows, const Chunk &chunk) {
-  MatrixView matrix = view.matrix;
-  matrix.base = chunk.offset ? b_.advance(matrix.base, b_.i32(chunk.offset)) : matrix.base;
-  return b_.pointers(matrix, rows, b_.range(chunk.size));
+Value FlashAttentionWriter::chunkPointers(const HeadView &view, Value rows, const DimensionPart &chunk) {
+  return b_.pointers(columnsFrom(b_, view.matrix, chunk), rows, b_.range(chunk.size));
 }
 
 void FlashAttentionWriter::loadQueries() {
@@ -149,14 +136,14 @@ void FlashAttentionWriter::loadQueries() {
   // Rows past the end read row 0 or the last one; nothing of them is stored.
   Value last = b.maximum(b.sub(numQueries_, b.i32(1)), b.i32(0));
   Value rows = b.minimum(queryRows_, b.splat(last, {tile_.m}));
-  for (const Chunk &chunk : queries_.chunks) {
+  for (const DimensionPart &chunk : queries_.chunks) {
     queryBuffers_.push_back(b.buffer({tile_.m, chunk.size}, type_));
     b.copyIn(chunkPointers(queries_, rows, chunk), queryBuffers_.back());
   }
-  for (const Chunk &chunk : keys_.chunks) {
+  for (const DimensionPart &chunk : keys_.chunks) {
     keyBuffers_.push_back(b.buffer({tile_.n, chunk.size}, type_));
   }
-  for (const Chunk &chunk : values_.chunks) {
+  for (const DimensionPart &chunk : values_.chunks) {
     valueBuffers_.push_back(b.buffer({tile_.n, chunk.size}, type_));
   }
 }
@@ -165,7 +152,7 @@ SmallVector<Value> FlashAttentionWriter::loopOverKeys() {
   KernelBuilder &b = b_;
   SoftmaxState state = initialSoftmax(b, tile_.m);
   SmallVector<Value> carried = {state.maximum, state.sum};
-  for (const Chunk &chunk : values_.chunks) {
+  for (const DimensionPart &chunk : values_.chunks) {
     carried.push_back(b.full(0, {tile_.m, chunk.size}, b.getF32Type()));
   }
 

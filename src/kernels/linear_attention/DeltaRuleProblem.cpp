@@ -48,13 +48,13 @@ Value DeltaRuleProblem::keyHeadOf(KernelBuilder &b, Value valueHead) const {
   return b.div(valueHead, b.div(b.size("v_heads"), b.size("qk_heads")));
 }
 
-TokenRange DeltaRuleProblem::sequence(KernelBuilder &b, Value sequence) const {
-  return description.flag("varlen") ? packedSequence(b, sequence, b.tensorParameter("cu_seqlens"), b.size("tokens"))
-                                    : paddedSequence(b, sequence, b.size("tokens"));
+SequenceLayout DeltaRuleProblem::sequences(KernelBuilder &b) const {
+  bool packed = description.flag("varlen");
+  return {packed, packed ? b.tensorParameter("cu_seqlens") : Value(), b.size("batch"), b.size("tokens")};
 }
 
-HeadOfSequence DeltaRuleProblem::head(KernelBuilder &b, Value number, Value valueHead) const {
-  return {number, valueHead, keyHeadOf(b, valueHead), sequence(b, number)};
+HeadOfSequence DeltaRuleProblem::head(KernelBuilder &b, Value sequence, Value valueHead) const {
+  return {sequence, valueHead, keyHeadOf(b, valueHead), sequenceRange(b, sequences(b), sequence)};
 }
 
 MatrixView DeltaRuleProblem::tokensOf(KernelBuilder &b, StringRef tensor, StringRef heads, Value head,

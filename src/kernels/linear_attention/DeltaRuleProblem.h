@@ -26,7 +26,7 @@ public:
   KernelSignature signature(mlir::MLIRContext &context) const;
 
   HeadOfSequence head(KernelBuilder &builder, mlir::Value sequence, mlir::Value valueHead) const;
-  TokenRange sequence(KernelBuilder &builder, mlir::Value sequence) const;
+  SequenceLayout sequences(KernelBuilder &builder) const;
   mlir::Value keyHeadOf(KernelBuilder &builder, mlir::Value valueHead) const;
 
   /// Row `token` of a head of q, k, v or o, [tokens, heads, dim], as a matrix over tokens and dim.

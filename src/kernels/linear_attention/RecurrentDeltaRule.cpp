@@ -98,8 +98,8 @@ Value RecurrentWriter::advance(Value token, Value state) {
   Value value = loadVector(v_, token, values_, valueMask_);
   Value queryScale = b.f32(problem_.scale);
   if (problem_.normalizes) {
-    queryScale = b.mulf(queryScale, inverseNorm(b, query, 0));
-    key = scaled(key, inverseNorm(b, key, 0));
+    queryScale = b.mulf(queryScale, inverseNorm(b, addSquares(b, {}, query, 0)));
+    key = scaled(key, inverseNorm(b, addSquares(b, {}, key, 0)));
   }
   Value decay = b.exp2(b.mulf(loadScalar(g_, token), b.f32(std::numbers::log2e)));
   Value decayed = scaled(state, decay);

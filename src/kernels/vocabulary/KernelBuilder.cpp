@@ -117,7 +117,7 @@ BuiltKernel KernelBuilder::finish(std::array<Expression, 3> grid) && {
 
 Value KernelBuilder::descriptorParameter(llvm::StringRef name, const SharedTile &tile) {
   for (auto [index, parameter] : llvm::enumerate(parameters_)) {
-    if (parameter->name == name && parameter->elementType == tile.descriptorType()) {
+    if (parameter->name == name && parameter->type == tile.descriptorType()) {
       return function_.getArgument(index);
     }
   }
@@ -134,8 +134,6 @@ Value KernelBuilder::parameter(llvm::StringRef name) {
 }
 
 Value KernelBuilder::tensorParameter(llvm::StringRef name) { return parameter(name); }
-
-Value KernelBuilder::descriptorParameter(llvm::StringRef name) { return parameter(name); }
 
 Value KernelBuilder::scalar(llvm::StringRef name) { return parameter(name); }
 
@@ -248,6 +246,16 @@ Value KernelBuilder::full(double value, llvm::ArrayRef<int64_t> shape, Type elem
   }
   return arith::ConstantOp::create(
       *this, DenseElementsAttr::get(type, getIntegerAttr(elementType, int64_t(value)).getValue()));
+}
+
+Value KernelBuilder::expand(Value tensor, unsigned axis) { return tt::ExpandDimsOp::create(*this, tensor, int(axis)); }
+
+Value KernelBuilder::spread(Value tensor, llvm::ArrayRef<int64_t> shape) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  if (type.getShape() == shape) {
+    return tensor;
+  }
+  return tt::BroadcastOp::create(*this, tensorType(shape, type.getElementType()), tensor);
 }
 
 Value KernelBuilder::asColumn(Value vector, int64_t columns) {

@@ -77,8 +77,10 @@ public:
   mlir::Value range(int64_t size); ///< tensor<size x i32>: 0, 1, ...
   mlir::Value splat(mlir::Value scalar, llvm::ArrayRef<int64_t> shape);
   mlir::Value full(double value, llvm::ArrayRef<int64_t> shape, mlir::Type elementType);
-  mlir::Value asColumn(mlir::Value vector, int64_t columns); ///< [r] to [r, columns]
-  mlir::Value asRow(mlir::Value vector, int64_t rows);       ///< [c] to [rows, c]
+  mlir::Value asColumn(mlir::Value vector, int64_t columns);             ///< [r] to [r, columns]
+  mlir::Value asRow(mlir::Value vector, int64_t rows);                   ///< [c] to [rows, c]
+  mlir::Value expand(mlir::Value tensor, unsigned axis);                 ///< adds an axis of size 1
+  mlir::Value spread(mlir::Value tensor, llvm::ArrayRef<int64_t> shape); ///< repeats along axes of size 1
   mlir::Value transpose(mlir::Value matrix);
   mlir::Value dot(mlir::Value lhs, mlir::Value rhs, mlir::Value accumulator);
   /// The matrix in parts of `columns` columns, left to right; both counts are powers of two.

@@ -68,6 +68,16 @@ void LayerPlanner::prefillAttention(const std::string &use, int64_t heads, int64
   }
 }
 
+void LayerPlanner::gatedDeltaRule(const std::string &prefix, int64_t keyHeads, int64_t valueHeads, int64_t keyDim,
+                                  int64_t valueDim) {
+  std::string rest = " qk_heads=" + std::to_string(keyHeads) + " v_heads=" + std::to_string(valueHeads) +
+                     " key_dim=" + std::to_string(keyDim) + " value_dim=" + std::to_string(valueDim) +
+                     " dtype=" + facts_.dtype + " qk_l2norm=true state_pool=true slots=* state_layout=value-major";
+  std::string bound = "*<=" + std::to_string(plan_.options.maxTokens);
+  add(prefix + "prefill", "gated_delta_rule mode=chunk batch=* tokens=" + bound + " varlen=true" + rest);
+  add(prefix + "decode", "gated_delta_rule mode=recurrent batch=" + bound + " tokens=1" + rest);
+}
+
 void LayerPlanner::frame(int64_t vocabulary, int64_t hidden) {
   projection("lm_head", vocabulary, hidden, WeightFormat::Plain);
   missing("embedding", "embed_tokens");

@@ -36,6 +36,10 @@ public:
   void perceptron(const std::string &prefix, int64_t width, int64_t hidden, WeightFormat format);
   /// Causal attention of each sequence's new tokens over all its keys.
   void prefillAttention(const std::string &use, int64_t heads, int64_t keyHeads, int64_t headDim, int64_t valueDim);
+  /// The gated delta rule on a pool of states: new tokens of packed sequences by chunks, and one token of each of many
+  /// sequences. Neither kernel is made for a number of tokens, so that one of each serves all buckets.
+  void gatedDeltaRule(const std::string &prefix, int64_t keyHeads, int64_t valueHeads, int64_t keyDim,
+                      int64_t valueDim);
   /// What stands around the layers, and between them: embedding, norms, the sums over ranks, the head, sampling.
   void frame(int64_t vocabulary, int64_t hidden);
   /// A need of the model that no op serves yet.

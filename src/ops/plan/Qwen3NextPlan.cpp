@@ -75,7 +75,7 @@ static void planLinearAttention(LayerPlanner &layers, const Sizes &s, int64_t ra
   layers.projection(self + "in_proj_ba", 2 * s.linearValueHeads / ranks, s.hidden, WeightFormat::Plain);
   layers.projection(self + "out_proj", s.hidden, values, WeightFormat::Plain);
   layers.missing("causal_conv1d", self + "conv1d");
-  layers.missing("gated_delta_rule", self + "recurrence");
+  layers.gatedDeltaRule(self, s.linearKeyHeads / ranks, s.linearValueHeads / ranks, s.linearKeyDim, s.linearValueDim);
   layers.missing("gated_rms_norm", self + "norm");
 }
 

@@ -1,6 +1,5 @@
 #include "src/tools/checked/CheckedRun.h"
 
-#include "src/reference/Instance.h"
 #include "src/reference/Numeric.h"
 
 #include <algorithm>
@@ -68,6 +67,9 @@ Outcome run(const api::Runtime &runtime, const api::Device &device, const Proble
   Description description = valueOf(parseDescription(problem.description));
   std::vector<reference::HostTensor> tensors =
       valueOf(reference::makeTensors(description, problem.sizes, problem.seed));
+  if (problem.edit) {
+    problem.edit(tensors);
+  }
 
   Outcome outcome;
   outcome.kernel = api::Kernel::obtain(runtime, device, handle);
@@ -104,6 +106,7 @@ Outcome run(const api::Runtime &runtime, const api::Device &device, const Proble
         outcome.sampled |= int64_t(candidate.rows.size()) < candidate.numRows;
       }
     }
+    outcome.tensors.push_back(std::move(after));
   }
   return outcome;
 }

@@ -7,7 +7,7 @@
 
 #include "jitk/jitk.hpp"
 #include "src/ops/TensorShape.h"
-#include "src/reference/Expected.h"
+#include "src/reference/Instance.h"
 
 #include <cstdint>
 #include <string>
@@ -20,6 +20,8 @@ struct Problem {
   std::string description;
   DynamicSizes sizes;
   uint64_t seed = 1;
+  /// Changes the tensors before the launch, for data that random problems do not have; null = nothing.
+  void (*edit)(std::vector<reference::HostTensor> &tensors) = nullptr;
 };
 
 struct Outcome {
@@ -27,6 +29,7 @@ struct Outcome {
   api::Kernel kernel;
   std::vector<reference::ErrorFigures> figures; ///< one for each output; empty without a check
   std::vector<std::string> damage;              ///< "guard band after c: byte 3 was overwritten"
+  std::vector<std::vector<uint8_t>> tensors;    ///< after the launch, in the order of the op's tensors
   bool sampled = false;                         ///< not every row was compared
 
   bool passed() const;

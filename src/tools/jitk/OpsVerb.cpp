@@ -48,10 +48,12 @@ static void show(const std::string &op) {
   for (const Json &tensor : schema["tensors"]) {
     std::string meaning = tensor["meaning"];
     if (tensor.contains("present_if")) {
-      meaning += (meaning.empty() ? "only with " : "; only with ") + tensor["present_if"].get<std::string>();
+      std::string flag = tensor["present_if"];
+      meaning +=
+          (meaning.empty() ? "" : "; ") + (flag.starts_with('!') ? "not with " + flag.substr(1) : "only with " + flag);
     }
-    tensors.add({tensor["name"], resolved(tensor["type"]), "[" + joined(tensor["shape"]) + "]",
-                 tensor["access"], meaning});
+    tensors.add(
+        {tensor["name"], resolved(tensor["type"]), "[" + joined(tensor["shape"]) + "]", tensor["access"], meaning});
   }
   std::printf("%s", tensors.render().c_str());
 }

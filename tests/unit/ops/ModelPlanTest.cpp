@@ -1,5 +1,6 @@
 #include "src/ops/plan/ModelPlan.h"
 
+#include <algorithm>
 #include <doctest/doctest.h>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -29,7 +30,7 @@ std::set<std::string> matmulsOf(const ModelPlan &plan) {
   std::set<std::string> lines;
   for (const PlannedKernel &kernel : plan.kernels) {
     const Description &d = kernel.description;
-    if (d.op() == "flash_attention") {
+    if (!d.op().ends_with("matmul")) {
       continue;
     }
     for (const std::string &use : kernel.uses) {
@@ -40,10 +41,10 @@ std::set<std::string> matmulsOf(const ModelPlan &plan) {
   return lines;
 }
 
-std::vector<std::string> attentionOf(const ModelPlan &plan) {
+std::vector<std::string> textsOf(const ModelPlan &plan, std::string_view op) {
   std::vector<std::string> texts;
   for (const PlannedKernel &kernel : plan.kernels) {
-    if (kernel.description.op() == "flash_attention") {
+    if (kernel.description.op() == op) {
       texts.push_back(kernel.description.toString());
     }
   }
@@ -124,15 +125,33 @@ TEST_CASE("every matmul of Qwen3-Next on one of eight ranks") {
 }
 
 TEST_CASE("prefill attention has the heads of one rank") {
-  CHECK(attentionOf(planOf("deepseek-v3", 8, 16)) ==
+  CHECK(textsOf(planOf("deepseek-v3", 8, 16), "flash_attention") ==
         Names{"flash_attention batch=* causal=true dtype=bf16 head_dim=192 heads=16 kv_heads=16 out_dtype=bf16 "
               "seq_k=*<=163840 seq_q=*<=16 value_dim=128 varlen=true"});
-  CHECK(attentionOf(planOf("qwen3-next-80b-a3b", 1, 32)) ==
+  CHECK(textsOf(planOf("qwen3-next-80b-a3b", 1, 32), "flash_attention") ==
         Names{"flash_attention batch=* causal=true dtype=bf16 head_dim=256 heads=16 kv_heads=2 out_dtype=bf16 "
               "seq_k=*<=262144 seq_q=*<=16 value_dim=256 varlen=true",
               "flash_attention batch=* causal=true dtype=bf16 head_dim=256 heads=16 kv_heads=2 out_dtype=bf16 "
               "seq_k=*<=262144 seq_q=*<=32 value_dim=256 varlen=true"});
-  CHECK(attentionOf(planOf("qwen3-next-80b-a3b", 8, 16)).front().find("heads=2 kv_heads=1 ") != std::string::npos);
+  CHECK(textsOf(planOf("qwen3-next-80b-a3b", 8, 16), "flash_attention").front().find("heads=2 kv_heads=1 ") !=
+        std::string::npos);
+}
+
+TEST_CASE("the linear attention of Qwen3-Next has a kernel for prefill and one for decode") {
+  CHECK(textsOf(planOf("qwen3-next-80b-a3b", 8, 256), "gated_delta_rule") ==
+        Names{"gated_delta_rule batch=* beta_dtype=bf16 chunk=64 dtype=bf16 initial_state=false key_dim=128 mode=chunk "
+              "qk_heads=2 qk_l2norm=true slots=* state_layout=value-major state_pool=true tokens=*<=256 v_heads=4 "
+              "value_dim=128 varlen=true",
+              "gated_delta_rule batch=*<=256 beta_dtype=bf16 chunk=64 dtype=bf16 initial_state=false key_dim=128 "
+              "mode=recurrent qk_heads=2 qk_l2norm=true slots=* state_layout=value-major state_pool=true tokens=1 "
+              "v_heads=4 value_dim=128 varlen=false"});
+  ModelPlan plan = planOf("qwen3-next-80b-a3b", 1, 16);
+  auto ofPrefill = std::ranges::find_if(plan.kernels, [](const PlannedKernel &kernel) {
+    return kernel.uses == Names{"layers.linear.linear_attn.prefill"};
+  });
+  REQUIRE(ofPrefill != plan.kernels.end());
+  CHECK(ofPrefill->description.dimension("qk_heads").value == 16);
+  CHECK(ofPrefill->description.dimension("v_heads").value == 32);
 }
 
 TEST_CASE("what has no op yet is listed once, with its uses") {
@@ -141,10 +160,10 @@ TEST_CASE("what has no op yet is listed once, with its uses") {
               "moe_align_block_size", "grouped_fp8_block_matmul", "moe_combine", "quantize_fp8_1x128", "embedding",
               "all_reduce", "all_gather", "sampling"});
   ModelPlan plan = planOf("qwen3-next-80b-a3b", 1, 16);
-  CHECK(missingFrom(plan) == Names{"causal_conv1d", "gated_delta_rule", "gated_rms_norm", "paged_attention_decode",
-                                   "rope", "rms_norm", "sigmoid_gate", "router_top_k", "moe_align_block_size",
-                                   "grouped_matmul", "silu_and_mul", "moe_combine", "embedding", "sampling"});
-  CHECK(plan.missing[9].uses == Names{"layers.*.mlp.experts.down_proj", "layers.*.mlp.experts.gate_up_proj"});
+  CHECK(missingFrom(plan) == Names{"causal_conv1d", "gated_rms_norm", "paged_attention_decode", "rope", "rms_norm",
+                                   "sigmoid_gate", "router_top_k", "moe_align_block_size", "grouped_matmul",
+                                   "silu_and_mul", "moe_combine", "embedding", "sampling"});
+  CHECK(plan.missing[8].uses == Names{"layers.*.mlp.experts.down_proj", "layers.*.mlp.experts.gate_up_proj"});
 }
 
 TEST_CASE("token buckets are powers of two from 16, then the largest batch") {
@@ -157,8 +176,9 @@ TEST_CASE("token buckets are powers of two from 16, then the largest batch") {
 
 TEST_CASE("each bucket is a kernel of its own and equal ones share an entry") {
   ModelPlan plan = planOf("qwen3-next-80b-a3b", 8, 100);
-  // 10 distinct weights (k_proj equals v_proj; o_proj equals out_proj) and one attention, for each of four buckets.
-  CHECK(plan.kernels.size() == 4 * (10 + 1));
+  // 10 distinct weights (k_proj equals v_proj; o_proj equals out_proj) and one attention, for each of four buckets; and
+  // the two kernels of linear attention.
+  CHECK(plan.kernels.size() == 4 * (10 + 1) + 2);
   std::set<std::string> texts, bounds;
   for (const PlannedKernel &kernel : plan.kernels) {
     CHECK(texts.insert(kernel.description.toString()).second);
@@ -177,7 +197,7 @@ TEST_CASE("a plan without quantization is one of plain matmuls, in the model's d
   Result<ModelPlan> plan = planModel(model.dump(), {1, 16});
   REQUIRE(plan.ok());
   CHECK(matmulsOf(*plan).count("layers.*.self_attn.q_a_proj: matmul [1536, 7168] fp16") == 1);
-  CHECK(attentionOf(*plan).front().find("dtype=fp16") != std::string::npos);
+  CHECK(textsOf(*plan, "flash_attention").front().find("dtype=fp16") != std::string::npos);
 }
 
 TEST_CASE("layers that a model does not have are not planned") {
