@@ -23,7 +23,9 @@ FailureOr<KernelTarget> KernelTarget::of(Operation *functionOrModule) {
       (!name.getValue().starts_with("cuda:") || name.getValue().drop_front(5).getAsInteger(10, target.capability))) {
     return module.emitError("ttg.target must be \"cuda:<capability>\": got ") << name;
   }
-  auto read = [&](StringRef key, unsigned &value) { value = ttg::lookupKernelNumber(functionOrModule, key).value_or(value); };
+  auto read = [&](StringRef key, unsigned &value) {
+    value = ttg::lookupKernelNumber(functionOrModule, key).value_or(value);
+  };
   read("ttg.num-warps", target.numWarps);
   read("ttg.num-ctas", target.numCtas);
   target.totalWarps = target.numWarps;
