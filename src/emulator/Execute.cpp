@@ -219,3 +219,12 @@ void jitk_emulator_execute(Thread *thread, uint32_t row, uint64_t *results, cons
   enter(*thread);
   entry.execute(*thread);
 }
+
+void jitk_emulator_assert(Thread *thread, const char *message, const char *file, uint32_t line, const char *function,
+                          uint64_t) {
+  thread->call = {}; // no row of the table is to blame
+  std::string where = *file ? llvm::formatv("{0}:{1}, ", file, line).str() : std::string();
+  thread->report(FindingKind::Trap, 0,
+                 llvm::formatv("assertion failed: {0} ({1}function {2})", message, where, function));
+  thread->cluster().abort(*thread);
+}

@@ -1,4 +1,4 @@
-// The one function that compiled kernels call.
+// The functions of the emulator that compiled kernels call.
 
 #pragma once
 
@@ -11,3 +11,7 @@
 /// the thread may go on, which for a synchronizing instruction is after others have run.
 extern "C" void jitk_emulator_execute(jitk::emulator::Thread *thread, uint32_t row, uint64_t *results,
                                       const uint64_t *operands, const int64_t *immediates);
+
+/// Reports an assertion that failed, and stops the cluster: `__assertfail` of CUDA's device runtime, for a thread.
+extern "C" void jitk_emulator_assert(jitk::emulator::Thread *thread, const char *message, const char *file,
+                                     uint32_t line, const char *function, uint64_t characterBytes);

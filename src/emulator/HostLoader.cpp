@@ -34,6 +34,7 @@ public:
       symbols[session_->intern(name)] = {orc::ExecutorAddr::fromPtr(address), JITSymbolFlags::Exported};
     };
     define("jitk_emulator_execute", reinterpret_cast<void *>(&jitk_emulator_execute));
+    define("__assertfail", reinterpret_cast<void *>(&jitk_emulator_assert));
     for (const HostSymbol &symbol : hostSymbols()) {
       define(symbol.name, symbol.address);
     }

@@ -15,6 +15,8 @@ using namespace jitk::ir;
 namespace jitk::emulator {
 
 static constexpr StringRef executeSymbol = "jitk_emulator_execute";
+/// The function of CUDA's device runtime that reports an assertion; the emulator's has the thread before its arguments.
+static constexpr StringRef assertSymbol = "__assertfail";
 
 /// "matmul.mlir:12:5"; empty if the location says nothing.
 static std::string describeLocation(Location location) {
@@ -142,6 +144,9 @@ public:
       }
     }
     llvm::for_each(functions, addThreadArgument);
+    if (auto assertion = module.lookupSymbol<LLVM::LLVMFuncOp>(assertSymbol)) {
+      addThreadArgument(assertion);
+    }
     SiteTable sites(module);
     for (LLVM::LLVMFuncOp function : functions) {
       if (failed(refuseUncheckedAccesses(function)) || failed(passThreadToCalls(function))) {
@@ -195,7 +200,9 @@ void LowerPtxForEmulator::addThreadArgument(LLVM::LLVMFuncOp function) {
   llvm::append_range(types, function.getFunctionType().getParams());
   function.removeArgAttrsAttr();
   function.setFunctionType(LLVM::LLVMFunctionType::get(function.getFunctionType().getReturnType(), types));
-  function.getBody().front().insertArgument(0u, pointer, function.getLoc());
+  if (!function.isExternal()) {
+    function.getBody().front().insertArgument(0u, pointer, function.getLoc());
+  }
   function.setAllArgAttrs(attributes);
 }
 
@@ -225,7 +232,7 @@ LogicalResult LowerPtxForEmulator::passThreadToCalls(LLVM::LLVMFuncOp function) 
       return WalkResult::interrupt();
     }
     auto callee = module.lookupSymbol<LLVM::LLVMFuncOp>(*call.getCallee());
-    if (callee && !callee.isExternal()) {
+    if (callee && (!callee.isExternal() || callee.getSymName() == assertSymbol)) {
       SmallVector<Value> operands = {function.getArgument(0)};
       llvm::append_range(operands, call.getCalleeOperands());
       call.getCalleeOperandsMutable().assign(operands);

@@ -49,3 +49,22 @@ module attributes {ttg.maxnreg = 128 : i32, "ttg.num-ctas" = 2 : i32, "ttg.num-w
     tt.return
   }
 }
+
+// -----
+
+#blocked = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
+module attributes {"ttg.num-warps" = 4 : i32, ttg.target = "cuda:90"} {
+  // An assertion calls the device runtime, as CUDA's assert does; equal strings are one.
+  // CHECK-DAG: llvm.func @__assertfail(!llvm.ptr, !llvm.ptr, i32, !llvm.ptr, i64)
+  // CHECK-DAG: llvm.mlir.global internal constant @[[$MESSAGE:.*]]("positive\00") {addr_space = 1 : i32
+  // CHECK-LABEL: llvm.func @assertions
+  // CHECK: llvm.mlir.addressof @[[$MESSAGE]]
+  // CHECK: llvm.call @__assertfail
+  // CHECK: ptx.inst "trap"
+  // CHECK: llvm.mlir.addressof @[[$MESSAGE]]
+  tt.func public @assertions(%x: tensor<128xi1, #blocked>, %c: i1) {
+    tt.assert %x, "positive" : tensor<128xi1, #blocked>
+    tt.assert %c, "positive" : i1
+    tt.return
+  }
+}
