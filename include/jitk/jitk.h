@@ -193,6 +193,18 @@ typedef struct jitk_runtime_options_t {
   /* Paths of bundles, looked into in this order and before the store. NULL: $JITK_BUNDLES, divided by colons. */
   const char *const *bundles;
   size_t num_bundles;
+  /*
+   * Not 0: the compiler runs in processes of its own (`jitk-compiler`), as many as kernels compile at a time. What it
+   * does to itself is then the failure of one kernel: INTERNAL for a crash, DEADLINE_EXCEEDED and OUT_OF_MEMORY for the
+   * limits below, with what it printed as the error's tool output.
+   */
+  uint32_t isolate_compiler;
+  /* Only with isolate_compiler: longest time for one kernel. 0: none. */
+  uint32_t compile_deadline_ms;
+  /* Only with isolate_compiler: bound on the address space of such a process. 0: none. */
+  uint64_t compile_memory_bytes;
+  /* Path of jitk-compiler. NULL: beside this library, else in ../bin from there. */
+  const char *compiler_program;
 } jitk_runtime_options_t;
 
 /* Worker threads, the store and the compiler. Immutable but for its caches. */

@@ -62,6 +62,13 @@ static Status readOptions(const jitk_runtime_options_t *given, RuntimeOptions &o
   options.compilerLibrary = textOr(copy.compiler_library, environment().compilerLibrary);
   options.assembler = textOr(copy.assembler, environment().assembler);
   options.buildId = kBuildId;
+  options.isolateCompiler = copy.isolate_compiler != 0;
+  if (!options.isolateCompiler && (copy.compile_deadline_ms != 0 || copy.compile_memory_bytes != 0)) {
+    return invalidArgument("options.compile_deadline_ms and compile_memory_bytes need options.isolate_compiler");
+  }
+  options.compileTimeLimit = std::chrono::milliseconds(copy.compile_deadline_ms);
+  options.compileMemoryBytes = copy.compile_memory_bytes;
+  options.compilerProgram = textOr(copy.compiler_program, std::nullopt);
   JITK_TRY(readBundles(copy, options));
   return chooseLog(copy, options);
 }
@@ -88,7 +95,9 @@ static Json compilerReport(Runtime &runtime) {
   if (!compiler.ok()) {
     return {{"library", nullptr}, {"problem", compiler.status().toString()}};
   }
-  Json report = {{"library", runtime.compiler().path()}, {"assemblers", Json::object()}};
+  Json report = {{"library", runtime.compiler().path()},
+                 {"isolated", runtime.compilerIsIsolated()},
+                 {"assemblers", Json::object()}};
   for (const char *name : {"sm_90a", "emulator:sm_90a"}) {
     Result<std::string> identity = runtime.compiler().assemblerIdentity(*Target::parse(name));
     report["assemblers"][name] = identity.ok() ? *identity : identity.status().toString();

@@ -5,11 +5,9 @@
 
 namespace jitk {
 
-static constexpr char kLibraryName[] = "libjitk-compiler.so";
 static constexpr char kEntryPoint[] = "jitk_compiler_open";
 
-/// The folder of the library or program that holds this code, with a slash at its end.
-static std::string ownFolder() {
+std::string ownFolder() {
   Dl_info info;
   static const int inThisLibrary = 0;
   if (::dladdr(&inThisLibrary, &info) == 0 || info.dli_fname == nullptr) {
@@ -39,9 +37,9 @@ static Result<OpenCompiler> openAt(const std::string &path, const std::string &b
 Result<OpenCompiler> openCompilerLibrary(const std::string &path, const std::string &buildId) {
   std::vector<std::string> places = {path};
   if (path.empty()) {
-    places = {kLibraryName};
+    places = {kCompilerLibraryName};
     if (std::string folder = ownFolder(); !folder.empty()) {
-      places.insert(places.begin(), folder + kLibraryName);
+      places.insert(places.begin(), folder + kCompilerLibraryName);
     }
   }
   std::string problems;

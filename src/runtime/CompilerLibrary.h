@@ -15,6 +15,11 @@ struct OpenCompiler {
   std::string path;
 };
 
+inline constexpr char kCompilerLibraryName[] = "libjitk-compiler.so";
+
+/// The folder of the library or program that holds this code, with a slash at its end.
+std::string ownFolder();
+
 /// Opens the library at `path`, or, if that is empty, the one beside the library that this code is in, else the one
 /// that ld.so finds. Fails with Unavailable, naming each place that was tried and what was wrong there; also if its
 /// build id is not `buildId`.

@@ -1,6 +1,7 @@
 #include "src/runtime/Runtime.h"
 
 #include "src/runtime/ProcessGeneration.h"
+#include "src/runtime/isolation/IsolatedCompiler.h"
 
 namespace jitk {
 
@@ -10,11 +11,21 @@ Result<std::shared_ptr<Runtime>> Runtime::create(RuntimeOptions options) {
     JITK_ASSIGN(std::unique_ptr<Bundle> bundle, Bundle::open(path));
     bundles.push_back(std::move(bundle));
   }
-  return std::shared_ptr<Runtime>(new Runtime(options, std::move(bundles)));
+  std::unique_ptr<Compiler> isolated;
+  if (options.isolateCompiler) {
+    isolated = std::make_unique<IsolatedCompiler>(CompilerProcessOptions{.program = options.compilerProgram,
+                                                                         .library = options.compilerLibrary,
+                                                                         .buildId = options.buildId,
+                                                                         .memoryBytes = options.compileMemoryBytes,
+                                                                         .timeLimit = options.compileTimeLimit});
+    options.compiler = isolated.get();
+  }
+  return std::shared_ptr<Runtime>(new Runtime(options, std::move(isolated), std::move(bundles)));
 }
 
-Runtime::Runtime(RuntimeOptions &options, std::vector<std::unique_ptr<Bundle>> bundles)
-    : log_(std::move(options.logSink), std::move(options.logFilter)),
+Runtime::Runtime(RuntimeOptions &options, std::unique_ptr<Compiler> isolated,
+                 std::vector<std::unique_ptr<Bundle>> bundles)
+    : log_(std::move(options.logSink), std::move(options.logFilter)), isolated_(std::move(isolated)),
       compiler_(options.compiler ? LazyCompiler(*options.compiler, options.assembler)
                                  : LazyCompiler(options.compilerLibrary, options.buildId, options.assembler)),
       entries_(compiler_, std::move(bundles), openDisk(options), options.memoryBytes, options.lockPatience, log_),

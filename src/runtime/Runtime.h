@@ -33,7 +33,11 @@ struct RuntimeOptions {
   std::string compilerLibrary;  ///< see `openCompilerLibrary`
   Compiler *compiler = nullptr; ///< one that is there already, in place of a library; outlives the runtime
   std::string buildId;          ///< what the compiler library's must be
-  std::string assembler;        ///< see `CompileOptions`
+  bool isolateCompiler = false; ///< the library is opened in processes of its own
+  std::string compilerProgram;  ///< see `IsolatedCompiler`
+  std::chrono::milliseconds compileTimeLimit{0}; ///< of an isolated compiler, for one kernel; 0 = none
+  uint64_t compileMemoryBytes = 0;               ///< of an isolated compiler's process; 0 = no bound
+  std::string assembler;                         ///< see `CompileOptions`
   Log::Sink logSink;
   LogFilter logFilter;
 };
@@ -51,6 +55,7 @@ public:
 
   EntrySource &entries() { return entries_; }
   LazyCompiler &compiler() { return compiler_; }
+  bool compilerIsIsolated() const { return isolated_ != nullptr; }
   Workers &workers() { return *workers_; }
   Log &log() { return log_; }
   /// Why there is no disk store; OK if there is one or none is wanted.
@@ -62,7 +67,7 @@ private:
   /// A device and a problem.
   using Place = std::pair<const Device *, std::string>;
 
-  Runtime(RuntimeOptions &options, std::vector<std::unique_ptr<Bundle>> bundles);
+  Runtime(RuntimeOptions &options, std::unique_ptr<Compiler> isolated, std::vector<std::unique_ptr<Bundle>> bundles);
   std::unique_ptr<DiskStore> openDisk(const RuntimeOptions &options);
   std::shared_ptr<const Kernel> findLoaded(const Place &place);
   Result<std::shared_ptr<const Kernel>> obtainAndLoad(const std::shared_ptr<Device> &device,
@@ -71,6 +76,7 @@ private:
 
   Log log_;
   Status storeProblem_;
+  std::unique_ptr<Compiler> isolated_; ///< null where the compiler is not isolated
   LazyCompiler compiler_;
   EntrySource entries_;
   std::mutex mutex_;

@@ -3,6 +3,10 @@
 //   n=13   unsupported, with the output of a tool
 //   n=17   machine code that is none
 //
+//   n=29   it crashes
+//   n=31   it does not come back
+//   n=37   it takes all memory that there is
+//
 // For n=23 the kernel has twelve arguments.
 // While it compiles n=19 it interrupts the process, as Ctrl-C would.
 
@@ -11,9 +15,30 @@
 #include "src/runtime/BuildId.h"
 
 #include <csignal>
+#include <cstdio>
+#include <memory>
+#include <unistd.h>
+#include <vector>
 
 namespace jitk::test {
 namespace {
+
+/// What no engine survives that has the compiler in its own process.
+void misbehave(int64_t n) {
+  if (n == 29) {
+    std::fputs("stub: about to crash\n", stderr);
+    std::fflush(stderr);
+    ::signal(SIGSEGV, SIG_DFL);
+    ::raise(SIGSEGV);
+  }
+  while (n == 31) {
+    ::sleep(1);
+  }
+  std::vector<std::unique_ptr<char[]>> kept;
+  while (n == 37) {
+    kept.emplace_back(new char[1 << 20]);
+  }
+}
 
 class StubLibrary final : public Compiler {
 public:
@@ -31,6 +56,7 @@ public:
     if (n == 13) {
       return unsupported("n must not be 13: got 13").atStage("build").withToolOutput("stub: bad luck");
     }
+    misbehave(n);
     StubCompiler compiler;
     if (n == 17) {
       compiler.code = {};
