@@ -62,15 +62,28 @@ double Work::roof() const {
   return kMicroseconds * std::max(peakFlops > 0 ? flops / peakFlops : 0.0, bytes / kBytesPerSecond);
 }
 
+static constexpr double kPeak16Bit = 989e12, kPeakFp32 = 67e12;
+
+/// Chunks: K K^T, Q K^T, K S, K^T U, Q S, and two products of a chunk's matrix with its values. Token by token: three
+/// passes over the state.
+static void countDeltaRule(const Problem &problem, Work &work) {
+  double batch = problem.description.flag("varlen") ? 1 : double(problem.size("batch"));
+  double heads = batch * double(problem.size("tokens")) * double(problem.size("v_heads"));
+  double keys = double(problem.size("key_dim")), values = double(problem.size("value_dim"));
+  bool isChunked = problem.description.word("mode") == "chunk";
+  double chunk = isChunked ? double(problem.size("chunk")) : 0;
+  work.flops = heads * 2 * (2 * chunk * keys + 2 * chunk * values + 3 * keys * values);
+  work.peakFlops = isChunked ? kPeak16Bit : kPeakFp32;
+}
+
 Work workOf(const Problem &problem) {
-  constexpr double kPeak16Bit = 989e12;
   Work work;
   Result<std::vector<TensorShape>> shapes = tensorShapes(problem.description, problem.sizes);
   if (!shapes.ok()) {
     throw std::runtime_error(shapes.status().toString());
   }
   for (const TensorShape &shape : *shapes) {
-    work.bytes += double(shape.bytes());
+    work.bytes += double(shape.bytes()) * (shape.access == Access::Updated ? 2 : 1);
   }
   const std::string &op = problem.description.op();
   auto product = [&](std::initializer_list<const char *> dimensions) {
@@ -88,6 +101,8 @@ Work workOf(const Problem &problem) {
     double share = problem.description.flag("causal") ? 0.5 : 1;
     work.flops = share * scores * double(problem.size("head_dim") + problem.size("value_dim"));
     work.peakFlops = kPeak16Bit;
+  } else if (op == "gated_delta_rule") {
+    countDeltaRule(problem, work);
   }
   return work;
 }
