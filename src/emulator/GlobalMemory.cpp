@@ -44,6 +44,9 @@ Result<uint64_t> GlobalMemory::allocate(size_t bytes) {
   if (!base_ || !pages_) {
     return Status(StatusCode::OutOfMemory, "no address range for the emulator's global memory");
   }
+  if (bytes > reservedBytes) {
+    return Status(StatusCode::OutOfMemory, llvm::formatv("emulator memory exhausted: wanted {0} bytes", bytes));
+  }
   // One page stays unmapped behind each allocation.
   const uint64_t numPages = ((bytes + allocationOffset) >> pageBits) + 2;
   uint64_t firstPage = nextPage_;

@@ -6,8 +6,8 @@
 
 namespace jitk::passes {
 
-/// Reports, at the op, the first tensor of the module that has no encoding, and the first of a function's type that is
-/// none that an op may have.
+/// Reports, at the op, the first tensor of the module that has no encoding, or one for other lanes and warps than the
+/// module's, and the first of a function's type that is none that an op may have.
 llvm::LogicalResult requireLayouts(mlir::ModuleOp module);
 
 } // namespace jitk::passes

@@ -81,6 +81,9 @@ static LogicalResult verifyTensorMemory(EmitError emitError, ArrayRef<int64_t> s
   if (shape.size() != 2 && shape.size() != 3) {
     return emitError() << "a buffer in tensor memory must have 2 or 3 dimensions: got " << shape.size();
   }
+  if (!elementType.isIntOrFloat()) {
+    return emitError() << "tensor memory holds integers and floats: got " << elementType;
+  }
   unsigned bits = elementType.getIntOrFloatBitWidth();
   if (isa<ttng::TensorMemoryScalesEncodingAttr>(encoding)) {
     if (shape.size() != 2 || !elementType.isInteger(8)) {

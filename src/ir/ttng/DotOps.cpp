@@ -52,6 +52,11 @@ LogicalResult WarpGroupDotOp::verify() {
   if (a.getRank() != 2 || b.getRank() != 2 || c.getRank() != 2) {
     return emitOpError("operands must have two dimensions");
   }
+  for (ShapedType operand : {a, b}) {
+    if (!operand.getElementType().isIntOrFloat()) {
+      return emitOpError("multiplies integers and floats: got ") << operand.getElementType();
+    }
+  }
   if (a.getDimSize(1) != b.getDimSize(0) || a.getDimSize(0) != c.getDimSize(0) || b.getDimSize(1) != c.getDimSize(1)) {
     return emitOpError("shapes must be M x K, K x N and M x N");
   }

@@ -6,7 +6,10 @@
 
 namespace jitk::passes {
 
-/// 90 for `ttg.target = "cuda:90"`. Reports a missing or other target at the module.
+/// Reports, at the module, numbers of warps, lanes or CTAs that no target has.
+llvm::LogicalResult verifyThreads(mlir::ModuleOp module);
+
+/// 90 for `ttg.target = "cuda:90"`. Reports a missing or other target at the module, and what `verifyThreads` does.
 llvm::FailureOr<unsigned> targetCapability(mlir::ModuleOp module);
 
 } // namespace jitk::passes

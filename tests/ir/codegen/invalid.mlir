@@ -129,3 +129,32 @@ module attributes {"ttg.num-warps" = 4 : i32, ttg.target = "cuda:90"} {
     tt.return
   }
 }
+
+// -----
+
+// expected-error @+1 {{ttg.num-warps must be a power of two from 1 to 32: got 0}}
+module attributes {"ttg.num-warps" = 0 : i32, ttg.target = "cuda:90"} {
+  tt.func public @warps() {
+    tt.return
+  }
+}
+
+// -----
+
+// expected-error @+1 {{ttg.threads-per-warp must be 32: got 64}}
+module attributes {"ttg.num-warps" = 4 : i32, ttg.target = "cuda:90", "ttg.threads-per-warp" = 64 : i32} {
+  tt.func public @lanes() {
+    tt.return
+  }
+}
+
+// -----
+
+#blocked = #ttg.blocked<{sizePerThread = [4], threadsPerWarp = [4], warpsPerCTA = [4], order = [0]}>
+module attributes {ttg.target = "cuda:90"} {
+  tt.func public @nothing_stated(%v: f32) {
+    // expected-error @+1 {{layout must have 32 lanes and 4 warps: got}}
+    %x = tt.splat %v : f32 -> tensor<512xf32, #blocked>
+    tt.return
+  }
+}

@@ -82,3 +82,9 @@ tt.func private @tmem_scales(!ttg.memdesc<128x4xf16, #ts, #ttng.tensor_memory>)
 #s = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>
 // expected-error @+1 {{dimensions that the encoding places must be powers of two: got 7}}
 tt.func private @placed_shape(!ttg.memdesc<7x64xf16, #s, #ttg.shared_memory>)
+
+// -----
+
+#t = #ttng.tensor_memory_encoding<blockM = 128, blockN = 64, colStride = 1>
+// expected-error @+1 {{tensor memory holds integers and floats: got '!tt.ptr<f32>'}}
+tt.func private @tmem_pointers(!ttg.memdesc<128x64x!tt.ptr<f32>, #t, #ttng.tensor_memory>)

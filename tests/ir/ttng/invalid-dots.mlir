@@ -140,3 +140,13 @@ tt.func @tmem_copy_swizzle(%a: !ttg.memdesc<128x32xf32, #s, #ttg.shared_memory>,
   ttng.tmem_copy %a, %d : !ttg.memdesc<128x32xf32, #s, #ttg.shared_memory>, !ttg.memdesc<128x32xf32, #t, #ttng.tensor_memory, mutable>
   tt.return
 }
+
+// -----
+
+#mma = #ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 64, 16]}>
+#s = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 64}>
+tt.func @elements(%a: !ttg.memdesc<64x64x!tt.ptr<f32>, #s, #ttg.shared_memory>, %c: tensor<64x64xf32, #mma>) {
+  // expected-error @+1 {{multiplies integers and floats: got '!tt.ptr<f32>'}}
+  %0 = ttng.warp_group_dot %a, %a, %c : !ttg.memdesc<64x64x!tt.ptr<f32>, #s, #ttg.shared_memory> * !ttg.memdesc<64x64x!tt.ptr<f32>, #s, #ttg.shared_memory> -> tensor<64x64xf32, #mma>
+  tt.return
+}

@@ -11,6 +11,13 @@ using namespace jitk::emulator;
 using Fault = GlobalMemory::Fault;
 
 TEST_SUITE("emulator/GlobalMemory") {
+  TEST_CASE("what no address range holds is refused") {
+    GlobalMemory memory(false);
+    for (size_t bytes : {SIZE_MAX, SIZE_MAX - 4096, SIZE_MAX / 2}) {
+      CHECK(memory.allocate(bytes).status().code() == StatusCode::OutOfMemory);
+    }
+  }
+
   TEST_CASE("an access lies in one live allocation or is a fault") {
     GlobalMemory memory(false);
     const uint64_t a = *memory.allocate(100), b = *memory.allocate(100);

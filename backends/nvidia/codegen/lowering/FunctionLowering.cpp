@@ -30,11 +30,6 @@ FailureOr<KernelTarget> KernelTarget::of(Operation *functionOrModule) {
   read("ttg.num-ctas", target.numCtas);
   target.totalWarps = target.numWarps;
   read("ttg.total-num-warps", target.totalWarps);
-  unsigned warpSize = kWarpSize;
-  read("ttg.threads-per-warp", warpSize);
-  if (warpSize != kWarpSize) {
-    return module.emitError("ttg.threads-per-warp must be 32: got ") << warpSize;
-  }
   return target;
 }
 
