@@ -58,8 +58,15 @@ tt.func public @matmul(%a: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %b: !tt.pt
   tt.return
 }
 
+// K and V of a block are waited for together.
 // CHECK-LABEL: tt.func public @flash
-// CHECK-COUNT-3: ttg.async_copy_global_to_local
+// CHECK: ttg.async_copy_global_to_local
+// CHECK: ttg.async_wait
+// CHECK: %[[K:.*]] = ttg.async_copy_global_to_local
+// CHECK: %[[V:.*]] = ttg.async_copy_global_to_local
+// CHECK: ttg.async_commit_group tokens %[[K]], %[[V]]
+// CHECK: ttg.async_wait
+// CHECK-NOT: ttg.async_wait
 // CHECK-NOT: ttg.async_copy_global_to_local
 // CHECK: tt.return
 tt.func public @flash(%q: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %k: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %v: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %o: !tt.ptr<f32> {tt.divisibility = 16 : i32}) {
