@@ -376,6 +376,61 @@ typedef struct jitk_launch_t {
  */
 JITK_API jitk_status_t jitk_kernel_launch(jitk_kernel_t kernel, const jitk_launch_t *launch, jitk_error_t *error);
 
+/*
+ * A tensor as DLPack has it: jitk_dltensor_t is DLTensor where dlpack.h was included before, else a struct of the same
+ * layout, so that a pointer to a DLTensor may be cast.
+ */
+#ifdef DLPACK_VERSION
+typedef DLTensor jitk_dltensor_t;
+#elif defined(DLPACK_MAJOR_VERSION)
+typedef DLTensor jitk_dltensor_t;
+#else
+typedef struct jitk_dldevice_t {
+  int32_t device_type; /* 1: host memory, 2: CUDA, 13: CUDA managed */
+  int32_t device_id;
+} jitk_dldevice_t;
+typedef struct jitk_dldata_type_t {
+  uint8_t code; /* 0: int, 1: uint, 2: float, 4: bfloat, 10: float8_e4m3fn */
+  uint8_t bits;
+  uint16_t lanes;
+} jitk_dldata_type_t;
+typedef struct jitk_dltensor_t {
+  void *data;
+  jitk_dldevice_t device;
+  int32_t ndim;
+  jitk_dldata_type_t dtype;
+  int64_t *shape;
+  int64_t *strides; /* of elements; NULL: contiguous and row major */
+  uint64_t byte_offset;
+} jitk_dltensor_t;
+#endif
+
+typedef struct jitk_dlpack_launch_t {
+  size_t struct_size;
+  const jitk_dltensor_t *const *tensors;
+  size_t num_tensors;
+  const float *scalars;
+  size_t num_scalars;
+  /* Only for dimensions that no shape tells; NULL and 0: all are read off the shapes. */
+  const int64_t *dimensions;
+  size_t num_dimensions;
+  uint64_t workspace;
+  uint64_t workspace_bytes;
+  void *stream;
+} jitk_dlpack_launch_t;
+
+/*
+ * As jitk_kernel_launch, with tensors that say what they are. Each is checked against the description: type, rank,
+ * sizes, strides (contiguous and row major; of a matmul's b with b_layout=col also the [k,n] view of it), alignment,
+ * device. An emulator takes host memory, which must be its own. Bytes (uint8) pass for e4m3. Takes no lock and
+ * allocates nothing.
+ *
+ * Fails with INVALID_ARGUMENT, naming the tensor and what of it is wrong, and enqueues nothing; UNSUPPORTED for a
+ * kernel whose op has no schema of its tensors.
+ */
+JITK_API jitk_status_t jitk_kernel_launch_dlpack(jitk_kernel_t kernel, const jitk_dlpack_launch_t *launch,
+                                                 jitk_error_t *error);
+
 /* ---------------------------------------------------------------------------------------------------------------- */
 /* Plans                                                                                                            */
 

@@ -20,7 +20,7 @@ void addMatmulOps(std::vector<OpSchema> &ops) {
       .tensors =
           {
               {"a", "@dtype", {"m", "k"}, Access::Read, "row major"},
-              {"b", "@dtype", {"k", "n"}, Access::Read, "[n,k] if b_layout is col"},
+              {"b", "@dtype", {"k", "n"}, Access::Read, "[n,k] if b_layout is col", "", "b_layout=col"},
               {"c", "@out_dtype", {"m", "n"}, Access::Written, "row major"},
           },
       .scalars = {},

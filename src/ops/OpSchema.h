@@ -48,6 +48,8 @@ struct TensorSchema {
   Access access = Access::Read;
   std::string_view meaning;
   std::string_view presentIf = {}; ///< name of a flag, "!name" for its opposite; empty = always there
+  /// "b_layout=col": with that word its memory is that of its transpose; empty = never.
+  std::string_view transposedIf = {};
 };
 
 struct ScalarSchema {

@@ -2,6 +2,7 @@
 
 #include "src/ops/SizeRules.h"
 
+#include <algorithm>
 #include <charconv>
 
 namespace jitk {
@@ -56,27 +57,45 @@ static int64_t number(std::string_view text) {
   return value;
 }
 
-/// Evaluates the forms that the schemas use: "m", "1", "batch+1", "ceil(k/128)", "varlen?1:batch".
-static Result<int64_t> evaluate(std::string_view expression, const Description &description,
-                                const DynamicSizes &sizes) {
+/// Reads the forms that the schemas use: "m", "1", "batch+1", "ceil(k/128)", "varlen?1:batch"; folds what is static.
+static Extent readExtent(std::string_view expression, const Description &description) {
   constexpr std::string_view kCeil = "ceil(";
   if (expression.find('?') != std::string_view::npos) {
     bool holds = description.flag(takeUpTo(expression, '?'));
     std::string_view first = takeUpTo(expression, ':');
-    return evaluate(holds ? first : expression, description, sizes);
+    return readExtent(holds ? first : expression, description);
   }
+  Extent extent;
+  std::string_view name = expression;
   if (expression.starts_with(kCeil)) {
     expression.remove_prefix(kCeil.size());
-    JITK_ASSIGN(int64_t size, sizeOf(description, takeUpTo(expression, '/'), sizes));
-    int64_t divisor = number(expression);
-    return (size + divisor - 1) / divisor;
+    name = takeUpTo(expression, '/');
+    extent.divisor = number(expression);
+  } else if (expression.find('+') != std::string_view::npos) {
+    name = takeUpTo(expression, '+');
+    extent.addend = number(expression);
+  } else if (expression.front() >= '0' && expression.front() <= '9') {
+    extent.addend = number(expression);
+    return extent;
   }
-  if (expression.find('+') != std::string_view::npos) {
-    JITK_ASSIGN(int64_t size, sizeOf(description, takeUpTo(expression, '+'), sizes));
-    return size + number(expression);
+  const AttributeValue &value = description.attributes().find(name)->second;
+  const auto *dimension = std::get_if<Dimension>(&value);
+  if (dimension && !dimension->isStatic()) {
+    extent.dimension = name;
+    return extent;
   }
-  bool isNumber = expression.front() >= '0' && expression.front() <= '9';
-  return isNumber ? number(expression) : sizeOf(description, expression, sizes);
+  int64_t size = dimension ? dimension->value : std::get<int64_t>(value);
+  return {"", 1, (size + extent.divisor - 1) / extent.divisor + extent.addend};
+}
+
+static Result<int64_t> evaluate(std::string_view expression, const Description &description,
+                                const DynamicSizes &sizes) {
+  Extent extent = readExtent(expression, description);
+  if (extent.dimension.empty()) {
+    return extent.addend;
+  }
+  JITK_ASSIGN(int64_t size, sizeOf(description, extent.dimension, sizes));
+  return (size + extent.divisor - 1) / extent.divisor + extent.addend;
 }
 
 /// Whether the flag that a tensor depends on is as it wants.
@@ -107,6 +126,33 @@ static Status checkSizes(const Description &description, const DynamicSizes &siz
   return SizeRules(description, std::move(names)).check(values);
 }
 
+static std::string dtypeOf(const TensorSchema &tensor, const Description &description) {
+  return tensor.type.starts_with('@') ? description.word(tensor.type.substr(1)) : std::string(tensor.type);
+}
+
+Result<std::vector<TensorForm>> tensorForms(const Description &description) {
+  JITK_ASSIGN(const OpSchema *schema, findOp(description.op()));
+  std::vector<TensorForm> forms;
+  for (const TensorSchema &tensor : schema->tensors) {
+    if (!isPresent(tensor, description)) {
+      continue;
+    }
+    TensorForm form{std::string(tensor.name), dtypeOf(tensor, description), {}, false};
+    for (std::string_view expression : tensor.shape) {
+      form.extents.push_back(readExtent(expression, description));
+    }
+    if (std::string_view word = tensor.transposedIf; !word.empty()) {
+      std::string_view attribute = takeUpTo(word, '=');
+      form.transposed = description.word(attribute) == word;
+    }
+    if (form.transposed) {
+      std::reverse(form.extents.begin(), form.extents.end());
+    }
+    forms.push_back(std::move(form));
+  }
+  return forms;
+}
+
 Result<std::vector<TensorShape>> tensorShapes(const Description &description, const DynamicSizes &sizes) {
   JITK_ASSIGN(const OpSchema *schema, findOp(description.op()));
   JITK_TRY(checkSizes(description, sizes));
@@ -117,7 +163,7 @@ Result<std::vector<TensorShape>> tensorShapes(const Description &description, co
     }
     TensorShape shape;
     shape.name = tensor.name;
-    shape.dtype = tensor.type.starts_with('@') ? description.word(tensor.type.substr(1)) : std::string(tensor.type);
+    shape.dtype = dtypeOf(tensor, description);
     shape.access = tensor.access;
     for (std::string_view expression : tensor.shape) {
       JITK_ASSIGN(int64_t size, evaluate(expression, description, sizes));

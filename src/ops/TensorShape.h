@@ -21,6 +21,24 @@ struct TensorShape {
   int64_t bytes() const;
 };
 
+/// One extent of a tensor: ceil(size / divisor) + addend, where the size is that of a dynamic dimension, or a number.
+struct Extent {
+  std::string dimension; ///< empty: none, the extent is `addend`
+  int64_t divisor = 1;
+  int64_t addend = 0;
+};
+
+/// A tensor of a description, whatever the sizes of a launch.
+struct TensorForm {
+  std::string name;
+  std::string dtype;
+  std::vector<Extent> extents; ///< as it lies in memory, contiguous and row major
+  bool transposed = false;     ///< its view as the op's formula has it is the transpose of that
+};
+
+/// The tensors in the order in which a launch gives them. Fails with InvalidArgument for an op that there is not.
+Result<std::vector<TensorForm>> tensorForms(const Description &description);
+
 /// The value of each dynamic dimension of a launch, by name.
 using DynamicSizes = std::map<std::string, int64_t, std::less<>>;
 

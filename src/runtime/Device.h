@@ -50,7 +50,8 @@ class Device {
 public:
   virtual ~Device() = default;
   virtual Target target() const = 0;
-  virtual std::string name() const = 0; ///< "NVIDIA H200", "emulator"
+  virtual int ordinal() const { return 0; } ///< among the devices of its kind
+  virtual std::string name() const = 0;     ///< "NVIDIA H200", "emulator"
   /// How many CTAs run at a time where each takes a whole multiprocessor; at least one.
   virtual uint32_t multiprocessors() const = 0;
 

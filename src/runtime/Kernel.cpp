@@ -59,6 +59,7 @@ Status Kernel::bind() {
     steps_.push_back(std::move(bound));
   }
   sizeRules_ = SizeRules(problem_->description, recipe_.dimensions);
+  contract_ = TensorContract(problem_->description, recipe_.tensors, recipe_.dimensions);
   return okStatus();
 }
 

@@ -7,6 +7,7 @@
 #include "src/runtime/EntrySource.h"
 #include "src/runtime/Problem.h"
 #include "src/runtime/Recipe.h"
+#include "src/runtime/TensorContract.h"
 #include "src/support/Status.h"
 
 #include <memory>
@@ -48,6 +49,7 @@ public:
   const Obtained &obtained() const { return obtained_; }
   double loadMilliseconds() const { return loadMilliseconds_; }
   const Recipe &recipe() const { return recipe_; }
+  const TensorContract &contract() const { return contract_; }
 
 private:
   struct BoundArgument {
@@ -79,6 +81,7 @@ private:
   Recipe recipe_;
   std::shared_ptr<DeviceModule> module_;
   SizeRules sizeRules_;
+  TensorContract contract_;
   std::vector<BoundStep> steps_;
 };
 

@@ -22,6 +22,7 @@ StandIn::StandIn(std::shared_ptr<const Kernel> generic, std::shared_ptr<const Pr
     }
   }
   sizeRules_ = SizeRules(problem_->description, dimensions_);
+  contract_ = TensorContract(problem_->description, generic_->recipe().tensors, dimensions_);
 }
 
 Status StandIn::replace(std::shared_ptr<const Kernel> own) {

@@ -37,6 +37,7 @@ public:
 
   /// The dimensions of a launch.
   const std::vector<std::string> &dimensions() const { return dimensions_; }
+  const TensorContract &contract() const { return contract_; }
   /// The kernel that serves now; the generic one lives as long as this.
   const Kernel &current() const;
   const Problem &problem() const { return *problem_; }
@@ -48,6 +49,7 @@ private:
   const std::shared_ptr<const Kernel> generic_;
   const std::shared_ptr<const Problem> problem_;
   std::vector<std::string> dimensions_;
+  TensorContract contract_;
   SizeRules sizeRules_;               ///< of dimensions_
   std::vector<int64_t> sizes_;        ///< of the generic kernel; a static one's, or kDynamic
   std::shared_ptr<const Kernel> own_; ///< written once, before ready_

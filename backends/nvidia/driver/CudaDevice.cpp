@@ -36,7 +36,7 @@ Result<std::shared_ptr<Device>> CudaDevice::open(std::shared_ptr<const Driver> d
   // Code is made for the very device, so its architecture-specific instructions may be used.
   target.archSpecific = target.capability >= 90;
   JITK_ASSIGN(std::shared_ptr<PrimaryContext> context, PrimaryContext::retain(std::move(driver), device));
-  return std::shared_ptr<Device>(new CudaDevice(std::move(context), target, name, uint32_t(multiprocessors)));
+  return std::shared_ptr<Device>(new CudaDevice(std::move(context), ordinal, target, name, uint32_t(multiprocessors)));
 }
 
 Result<std::shared_ptr<DeviceModule>> CudaDevice::load(std::span<const uint8_t> code) {

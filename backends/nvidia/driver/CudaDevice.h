@@ -18,6 +18,7 @@ public:
   static Result<std::shared_ptr<Device>> open(std::shared_ptr<const Driver> driver, int ordinal);
 
   Target target() const override { return target_; }
+  int ordinal() const override { return ordinal_; }
   std::string name() const override { return name_; }
   uint32_t multiprocessors() const override { return multiprocessors_; }
   Result<std::shared_ptr<DeviceModule>> load(std::span<const uint8_t> code) override;
@@ -31,11 +32,14 @@ public:
   Status synchronize() override;
 
 private:
-  CudaDevice(std::shared_ptr<PrimaryContext> context, Target target, std::string name, uint32_t multiprocessors)
-      : context_(std::move(context)), target_(target), name_(std::move(name)), multiprocessors_(multiprocessors) {}
+  CudaDevice(std::shared_ptr<PrimaryContext> context, int ordinal, Target target, std::string name,
+             uint32_t multiprocessors)
+      : context_(std::move(context)), ordinal_(ordinal), target_(target), name_(std::move(name)),
+        multiprocessors_(multiprocessors) {}
   const Driver &driver() const { return context_->driver(); }
 
   const std::shared_ptr<PrimaryContext> context_;
+  const int ordinal_;
   const Target target_;
   const std::string name_;
   const uint32_t multiprocessors_;
