@@ -1,0 +1,84 @@
+#include "tests/support/TemporaryFolder.h"
+
+#include "perf/kernels/Problems.h"
+#include "perf/kernels/Report.h"
+
+#include <doctest/doctest.h>
+#include <fstream>
+#include <stdexcept>
+
+using namespace jitk;
+using namespace jitk::perf;
+
+TEST_SUITE_BEGIN("perf/kernels");
+
+static std::vector<Problem> readText(const std::string &text) {
+  test::TemporaryFolder folder;
+  std::string file = folder.path("problems.txt");
+  std::ofstream(file) << text;
+  return readProblems(file);
+}
+
+TEST_CASE("a list has one problem a line, comments, and sizes of dynamic dimensions") {
+  std::vector<Problem> problems =
+      readText("# squares\n\nmatmul m=64 n=32 k=16 # small\n  matmul m=* n=8 k=8   m:100\n");
+  REQUIRE(problems.size() == 2);
+  CHECK(problems[0].text == "matmul m=64 n=32 k=16");
+  CHECK(problems[0].size("m") == 64);
+  CHECK(problems[1].sizes.at("m") == 100);
+  CHECK(problems[1].size("m") == 100);
+}
+
+TEST_CASE("what cannot be read is named by its line") {
+  auto failureOf = [](const std::string &text) -> std::string {
+    try {
+      readText(text);
+    } catch (const std::runtime_error &failure) {
+      return failure.what();
+    }
+    return "";
+  };
+  CHECK(failureOf("matmul m=1 n=1 k=1\nmatmul m=1\n").find("problems.txt:2: ") != std::string::npos);
+  CHECK(failureOf("matmul m=* n=1 k=1 m:many\n").find("problems.txt:1: ") != std::string::npos);
+}
+
+TEST_CASE("the lists of the project can be read and have a roof") {
+  for (const Problem &problem : readProblems(JITK_PROBLEMS "/matmul.txt")) {
+    CAPTURE(problem.text);
+    CHECK(workOf(problem).roof() > 0);
+  }
+}
+
+TEST_CASE("work counts each tensor once") {
+  Work square = workOf(readText("matmul m=8192 n=8192 k=8192 dtype=fp16\n").front());
+  CHECK(square.flops == doctest::Approx(2.0 * 8192 * 8192 * 8192));
+  CHECK(square.bytes == doctest::Approx(3.0 * 8192 * 8192 * 2));
+  CHECK(square.roof() == doctest::Approx(1111.7).epsilon(0.001)); // compute
+  Work row = workOf(readText("matmul m=1 n=7168 k=16384 out_dtype=fp32\n").front());
+  CHECK(row.bytes == doctest::Approx(2.0 * 16384 + 2.0 * 7168 * 16384 + 4.0 * 7168));
+  CHECK(row.roof() == doctest::Approx(48.9).epsilon(0.01)); // memory
+}
+
+TEST_CASE("a report has medians, ratios, their mean, and why a problem failed") {
+  Report report;
+  report.device = "a GPU";
+  Measurement measured;
+  measured.problem = "matmul m=8192 n=8192 k=8192";
+  measured.work = {2.0 * 8192 * 8192 * 8192, 1, 989e12};
+  measured.times = {3000, 2000, 1000};
+  measured.peerTimes = {1000, 1000, 1000};
+  Measurement failed;
+  failed.problem = "matmul m=1 n=1 k=1";
+  failed.failure = "the result is wrong";
+  report.measurements = {measured, failed};
+  std::string text = report.markdown();
+  CHECK(text.find("| matmul m=8192 n=8192 k=8192 | 2000 | 550 TFLOP/s | 56 % | 0 | 0 | 1000 | 0.500 |") !=
+        std::string::npos);
+  CHECK(text.find("| matmul m=1 n=1 k=1 | the result is wrong |") != std::string::npos);
+  CHECK(text.find("Geometric mean of 1 ratios: 0.500") != std::string::npos);
+  std::string json = report.json();
+  CHECK(json.find("\"median_us\": 2000.0") != std::string::npos);
+  CHECK(json.find("\"failure\": \"the result is wrong\"") != std::string::npos);
+}
+
+TEST_SUITE_END();
