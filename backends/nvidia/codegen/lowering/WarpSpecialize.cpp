@@ -40,8 +40,7 @@ static void changeRegisters(LoweringBuilder &b, int32_t from, int32_t to) {
 
 /// The registers of a thread at the start of the kernel; 0 if they never change.
 static int32_t initialRegisters(Operation *op) {
-  auto limit = op->getParentOfType<ModuleOp>()->getAttrOfType<IntegerAttr>("ttg.maxnreg");
-  return limit ? int32_t(limit.getInt()) : 0;
+  return int32_t(ttg::lookupKernelNumber(op->getParentOfType<tt::FuncOp>(), "ttg.maxnreg").value_or(0));
 }
 
 //===----------------------------------------------------------------------===//
