@@ -69,6 +69,8 @@ const std::vector<checked::Problem> &edgeCases() {
       {"matmul m=70 n=36 k=64 dtype=bf16 b_layout=col out_dtype=fp32", {}},
       {"matmul m=* n=512 k=192 dtype=bf16 b_layout=row", {{"m", 0}}},
       {"matmul m=* n=512 k=192 dtype=bf16 b_layout=row", {{"m", 333}}},
+      {"matmul m=* n=192 k=72 dtype=bf16 b_layout=col", {{"m", 8}}},
+      {"matmul m=* n=192 k=72 dtype=bf16 b_layout=col", {{"m", 9}}},
       {"matmul m=*<=64 n=*%8 k=136 dtype=fp16 b_layout=col", {{"m", 40}, {"n", 0}}},
       {"matmul m=*<=64 n=*%8 k=136 dtype=fp16 b_layout=col", {{"m", 40}, {"n", 88}}},
       {"matmul m=24 n=16 k=*%8 dtype=bf16", {{"k", 0}}},

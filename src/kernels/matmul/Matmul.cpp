@@ -100,7 +100,7 @@ static void storeResult(KernelBuilder &b, const MatmulTile &tile, Value accumula
 
 Result<BuiltKernel> buildMatmul(const Description &description, const Target &target, MLIRContext &context) {
   if (servesPersistently(description, target)) {
-    return buildPersistentMatmul(description, choosePersistentTile(description), target, context);
+    return buildPersistentMatmul(description, choosePersistentVariants(description), target, context);
   }
   const MatmulTile tile = chooseMatmulTile(description, target);
   Type inputType = elementTypeOf(description.word("dtype"), context);

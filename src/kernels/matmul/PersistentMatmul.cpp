@@ -1,5 +1,6 @@
 #include "src/kernels/matmul/PersistentMatmul.h"
 
+#include "src/kernels/vocabulary/KernelProgram.h"
 #include "src/kernels/vocabulary/Raster.h"
 #include "src/kernels/vocabulary/Ring.h"
 #include "src/kernels/vocabulary/Roles.h"
@@ -40,24 +41,31 @@ struct Operand {
   }
 };
 
-/// The kernel while it is built: what its roles share. Results are rows of `left_` by columns of `right_`.
-class PersistentMatmul {
-public:
-  PersistentMatmul(const Description &description, const PersistentTile &tile, const Target &target,
-                   MLIRContext &context);
+/// What is moved and computed with one tile.
+struct Shapes {
+  Shapes(const Description &description, const PersistentTile &tile, MLIRContext &context);
 
-  BuiltKernel build() &&;
-
-private:
-  void declare(const Description &description);
-  SharedTile leftTile() const { return left_.tile(kConsumerRows, tile_.k, inputType_); }
-  SharedTile rightTile(int64_t part) const { return right_.tile(part, tile_.k, inputType_); }
+  SharedTile leftTile() const { return left.tile(kConsumerRows, tile.k, inputType); }
+  SharedTile rightTile(int64_t part) const { return right.tile(part, tile.k, inputType); }
   /// What a consumer stores of a part.
   SharedTile resultTile(int64_t part) const {
-    return tile_.transposed ? SharedTile{part, kConsumerRows, outputType_}
-                            : SharedTile{kConsumerRows, part, outputType_};
+    return tile.transposed ? SharedTile{part, kConsumerRows, outputType} : SharedTile{kConsumerRows, part, outputType};
   }
 
+  PersistentTile tile;
+  llvm::SmallVector<int64_t> parts;
+  Operand left, right; ///< results are rows of `left` by columns of `right`
+  Type inputType, outputType;
+};
+
+/// Writes one step.
+class PersistentMatmul {
+public:
+  PersistentMatmul(KernelBuilder &builder, const Shapes &shapes);
+
+  void write();
+
+private:
   void produce();
   void load(const RingPosition &position, unsigned tile, const Operand &operand, const SharedTile &shape, Value outer,
             Value k);
@@ -70,64 +78,42 @@ private:
   void store(int64_t consumer, ValueRange sums, Value row, Value column);
   llvm::SmallVector<Value> forEachTileOf(ValueRange carried, TileBody body);
 
-  PersistentTile tile_;
-  llvm::SmallVector<int64_t> parts_;
-  Operand left_, right_;
-  Type inputType_, outputType_;
-  KernelSignature signature_;
-  std::optional<KernelBuilder> builder_;
+  KernelBuilder &b;
+  const Shapes &shapes_;
+  const PersistentTile &tile_;
+  const llvm::SmallVector<int64_t> &parts_;
+  const Operand &left_, &right_;
   std::optional<Ring> ring_;
   std::vector<TileStore> stores_; ///< of each consumer, of each part
 };
 
 } // namespace
 
-PersistentMatmul::PersistentMatmul(const Description &description, const PersistentTile &tile, const Target &target,
-                                   MLIRContext &context)
-    : tile_(tile), parts_(tile.parts()), left_{"a", "m", true}, right_{"b", "n", description.word("b_layout") == "col"},
-      inputType_(elementTypeOf(description.word("dtype"), context)),
-      outputType_(elementTypeOf(description.word("out_dtype"), context)) {
+Shapes::Shapes(const Description &description, const PersistentTile &chosen, MLIRContext &context)
+    : tile(chosen), parts(chosen.parts()), left{"a", "m", true}, right{"b", "n", description.word("b_layout") == "col"},
+      inputType(elementTypeOf(description.word("dtype"), context)),
+      outputType(elementTypeOf(description.word("out_dtype"), context)) {
   if (tile.transposed) {
-    std::swap(left_, right_);
+    std::swap(left, right);
   }
-  declare(description);
-  KernelBuilder &b = builder_.emplace(context, signature_, target, "matmul", kWarpsOfConsumer);
+}
 
+PersistentMatmul::PersistentMatmul(KernelBuilder &builder, const Shapes &shapes)
+    : b(builder), shapes_(shapes), tile_(shapes.tile), parts_(shapes.parts), left_(shapes.left), right_(shapes.right) {
   // The tiles of a slot: the left operand's rows of each consumer, then the right operand's parts.
-  llvm::SmallVector<SharedTile> tiles(size_t(tile.numConsumers()), leftTile());
+  llvm::SmallVector<SharedTile> tiles(size_t(tile_.numConsumers()), shapes.leftTile());
   for (int64_t part : parts_) {
-    tiles.push_back(rightTile(part));
+    tiles.push_back(shapes.rightTile(part));
   }
-  ring_.emplace(b, tile.stages, tiles, kWarpsOfConsumer * unsigned(tile.numConsumers()));
-  for (int64_t consumer = 0; consumer < tile.numConsumers(); ++consumer) {
+  ring_.emplace(b, tile_.stages, tiles, kWarpsOfConsumer * unsigned(tile_.numConsumers()));
+  for (int64_t consumer = 0; consumer < tile_.numConsumers(); ++consumer) {
     for (int64_t part : parts_) {
-      stores_.emplace_back(b, resultTile(part));
+      stores_.emplace_back(b, shapes.resultTile(part));
     }
   }
 }
 
-void PersistentMatmul::declare(const Description &description) {
-  for (const char *name : {"m", "n", "k"}) {
-    signature_.dimension(name, description.dimension(name));
-  }
-  llvm::SmallVector<SharedTile> rightTiles, slices;
-  for (int64_t part : parts_) {
-    rightTiles.push_back(rightTile(part));
-    slices.push_back(TileStore::sliceOf(resultTile(part)));
-  }
-  llvm::SmallVector<SharedTile> aTiles = {leftTile()}, bTiles = rightTiles;
-  if (tile_.transposed) {
-    std::swap(aTiles, bTiles);
-  }
-  Expression m = signature_.expression("m"), n = signature_.expression("n"), k = signature_.expression("k");
-  bool isColumnMajor = (tile_.transposed ? left_ : right_).kIsContiguous;
-  signature_.tiledTensor("a", m, k, aTiles);
-  signature_.tiledTensor("b", isColumnMajor ? n : k, isColumnMajor ? k : n, bTiles);
-  signature_.tiledTensor("c", m, n, slices);
-}
-
-BuiltKernel PersistentMatmul::build() && {
-  KernelBuilder &b = *builder_;
+void PersistentMatmul::write() {
   auto produceAll = [&] { produce(); };
   auto consumeFirst = [&] { consume(0); };
   auto consumeSecond = [&] { consume(1); };
@@ -138,12 +124,9 @@ BuiltKernel PersistentMatmul::build() && {
                    Role{.numWarps = kWarpsOfConsumer, .registers = kConsumerRegisters, .body = consumeSecond},
                    Role{.numWarps = 1, .registers = kProducerRegisters, .body = produceAll}});
   }
-  return std::move(b).finish(persistentGrid(signature_.expression(left_.outer), tile_.rows,
-                                            signature_.expression(right_.outer), tile_.columns));
 }
 
 llvm::SmallVector<Value> PersistentMatmul::forEachTileOf(ValueRange carried, TileBody body) {
-  KernelBuilder &b = *builder_;
   TileGrid grid = {b.ceilDiv(b.size(left_.outer), tile_.rows), b.ceilDiv(b.size(right_.outer), tile_.columns)};
   return forEachTile(b, grid, tile_.groupRows, carried, body);
 }
@@ -152,12 +135,11 @@ llvm::SmallVector<Value> PersistentMatmul::forEachTileOf(ValueRange carried, Til
 
 void PersistentMatmul::load(const RingPosition &position, unsigned tile, const Operand &operand,
                             const SharedTile &shape, Value outer, Value k) {
-  ring_->load(position, tile, builder_->descriptorParameter(operand.tensor, shape), operand.kIsContiguous ? outer : k,
+  ring_->load(position, tile, b.descriptorParameter(operand.tensor, shape), operand.kIsContiguous ? outer : k,
               operand.kIsContiguous ? k : outer);
 }
 
 void PersistentMatmul::produce() {
-  KernelBuilder &b = *builder_;
   RingPosition start = ring_->start();
   forEachTileOf({start.slot, start.phase}, [&](TilePosition at, ValueRange carried) {
     Value row = b.mul(at.row, b.i32(tile_.rows)), column = b.mul(at.column, b.i32(tile_.columns));
@@ -166,11 +148,11 @@ void PersistentMatmul::produce() {
       ring_->acquire(position);
       unsigned tile = 0;
       for (int64_t consumer = 0; consumer < tile_.numConsumers(); ++consumer) {
-        load(position, tile++, left_, leftTile(), b.add(row, b.i32(consumer * kConsumerRows)), k);
+        load(position, tile++, left_, shapes_.leftTile(), b.add(row, b.i32(consumer * kConsumerRows)), k);
       }
       int64_t offset = 0;
       for (int64_t part : parts_) {
-        load(position, tile++, right_, rightTile(part), b.add(column, b.i32(offset)), k);
+        load(position, tile++, right_, shapes_.rightTile(part), b.add(column, b.i32(offset)), k);
         offset += part;
       }
       RingPosition next = ring_->next(position);
@@ -183,7 +165,6 @@ void PersistentMatmul::produce() {
 
 llvm::SmallVector<Value> PersistentMatmul::startBlock(int64_t consumer, const RingPosition &position, ValueRange sums,
                                                       bool accumulates) {
-  KernelBuilder &b = *builder_;
   ring_->await(position);
   Value rows = ring_->tile(position, unsigned(consumer));
   Value left = left_.kIsContiguous ? rows : b.transposeBuffer(rows);
@@ -197,12 +178,10 @@ llvm::SmallVector<Value> PersistentMatmul::startBlock(int64_t consumer, const Ri
 }
 
 llvm::SmallVector<Value> PersistentMatmul::awaitBlocks(ValueRange sums, unsigned inFlight) {
-  return llvm::map_to_vector(
-      sums, [&](Value sum) { return builder_->awaitProducts(sum, inFlight * unsigned(parts_.size())); });
+  return llvm::map_to_vector(sums, [&](Value sum) { return b.awaitProducts(sum, inFlight * unsigned(parts_.size())); });
 }
 
 llvm::SmallVector<Value> PersistentMatmul::multiply(int64_t consumer, RingPosition &position) {
-  KernelBuilder &b = *builder_;
   // One block's products are in flight while the next ones are started; a slot is given back when those have begun.
   llvm::SmallVector<Value> zeros =
       llvm::map_to_vector(parts_, [&](int64_t part) { return b.full(0, {kConsumerRows, part}, b.getF32Type()); });
@@ -227,12 +206,11 @@ llvm::SmallVector<Value> PersistentMatmul::multiply(int64_t consumer, RingPositi
 }
 
 void PersistentMatmul::store(int64_t consumer, ValueRange sums, Value row, Value column) {
-  KernelBuilder &b = *builder_;
   int64_t offset = 0;
   for (auto [index, sum] : llvm::enumerate(sums)) {
     const TileStore &store = stores_[size_t(consumer) * parts_.size() + index];
-    Value result = b.convert(sum, outputType_), at = b.add(column, b.i32(offset));
-    Value matrix = b.descriptorParameter("c", TileStore::sliceOf(resultTile(parts_[index])));
+    Value result = b.convert(sum, shapes_.outputType), at = b.add(column, b.i32(offset));
+    Value matrix = b.descriptorParameter("c", TileStore::sliceOf(shapes_.resultTile(parts_[index])));
     store.store(tile_.transposed ? b.transpose(result) : result, matrix, tile_.transposed ? at : row,
                 tile_.transposed ? row : at);
     offset += parts_[index];
@@ -240,7 +218,6 @@ void PersistentMatmul::store(int64_t consumer, ValueRange sums, Value row, Value
 }
 
 void PersistentMatmul::consume(int64_t consumer) {
-  KernelBuilder &b = *builder_;
   RingPosition start = ring_->start();
   forEachTileOf({start.slot, start.phase}, [&](TilePosition at, ValueRange carried) -> llvm::SmallVector<Value> {
     RingPosition position = {carried[0], carried[1]};
@@ -252,9 +229,70 @@ void PersistentMatmul::consume(int64_t consumer) {
   TileStore::drain(b);
 }
 
-Result<BuiltKernel> buildPersistentMatmul(const Description &description, const PersistentTile &tile,
+// --- the program
+
+/// Declares the operands with the tiles of all variants.
+static KernelSignature declare(const Description &description, llvm::ArrayRef<Shapes> variants) {
+  llvm::SmallVector<SharedTile> a, b, c;
+  for (const Shapes &shapes : variants) {
+    (shapes.tile.transposed ? b : a).push_back(shapes.leftTile());
+    for (int64_t part : shapes.parts) {
+      (shapes.tile.transposed ? a : b).push_back(shapes.rightTile(part));
+      c.push_back(TileStore::sliceOf(shapes.resultTile(part)));
+    }
+  }
+  KernelSignature signature;
+  for (const char *name : {"m", "n", "k"}) {
+    signature.dimension(name, description.dimension(name));
+  }
+  Expression m = signature.expression("m"), n = signature.expression("n"), k = signature.expression("k");
+  bool isColumnMajor = description.word("b_layout") == "col";
+  signature.tiledTensor("a", m, k, a);
+  signature.tiledTensor("b", isColumnMajor ? n : k, isColumnMajor ? k : n, b);
+  signature.tiledTensor("c", m, n, c);
+  return signature;
+}
+
+/// 1 where value > limit, else 0.
+static Expression exceeds(const Expression &value, int64_t limit) {
+  using Op = Expression::Op;
+  Expression excess = Expression::binary(Op::Sub, value, Expression::constant(limit));
+  return Expression::binary(Op::Max, Expression::constant(0),
+                            Expression::binary(Op::Min, Expression::constant(1), excess));
+}
+
+/// The grid where M has more than `least` and at most `most` rows, else nothing.
+static std::array<Expression, 3> gridOf(const KernelSignature &signature, const Shapes &shapes, int64_t least,
+                                        int64_t most) {
+  using Op = Expression::Op;
+  std::array<Expression, 3> grid = persistentGrid(signature.expression(shapes.left.outer), shapes.tile.rows,
+                                                  signature.expression(shapes.right.outer), shapes.tile.columns);
+  Expression m = signature.expression("m");
+  if (least > 0) {
+    grid[0] = Expression::binary(Op::Mul, grid[0], exceeds(m, least));
+  }
+  if (most < INT64_MAX) {
+    Expression isFew = Expression::binary(Op::Sub, Expression::constant(1), exceeds(m, most));
+    grid[0] = Expression::binary(Op::Mul, grid[0], isFew);
+  }
+  return grid;
+}
+
+Result<BuiltKernel> buildPersistentMatmul(const Description &description, llvm::ArrayRef<PersistentVariant> variants,
                                           const Target &target, MLIRContext &context) {
-  return PersistentMatmul(description, tile, target, context).build();
+  llvm::SmallVector<Shapes> shapes = llvm::map_to_vector(
+      variants, [&](const PersistentVariant &variant) { return Shapes(description, variant.tile, context); });
+  KernelSignature signature = declare(description, shapes);
+  KernelProgram program(context, signature, target);
+  int64_t least = 0;
+  for (auto [variant, shape] : llvm::zip_equal(variants, shapes)) {
+    std::string symbol = variant.mostRows < INT64_MAX ? "matmul_" + std::to_string(variant.mostRows) : "matmul";
+    program.step(
+        {.symbol = symbol, .numWarps = kWarpsOfConsumer, .grid = gridOf(signature, shape, least, variant.mostRows)},
+        [&](KernelBuilder &b) { PersistentMatmul(b, shape).write(); });
+    least = variant.mostRows;
+  }
+  return std::move(program).finish();
 }
 
 } // namespace jitk::kernels

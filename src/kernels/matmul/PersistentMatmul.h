@@ -11,7 +11,8 @@ namespace jitk::kernels {
 /// zero.
 bool servesPersistently(const Description &description, const Target &target);
 
-Result<BuiltKernel> buildPersistentMatmul(const Description &description, const PersistentTile &tile,
+/// Builds a step for each of `variants`, which are in the order of their rows; a launch runs the one that M falls to.
+Result<BuiltKernel> buildPersistentMatmul(const Description &description, llvm::ArrayRef<PersistentVariant> variants,
                                           const Target &target, mlir::MLIRContext &context);
 
 } // namespace jitk::kernels

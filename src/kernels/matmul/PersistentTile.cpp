@@ -162,4 +162,23 @@ PersistentTile choosePersistentTile(const Description &description) {
   return best;
 }
 
+/// The description with at most `rows` rows of A.
+static Description withRows(const Description &description, int64_t rows) {
+  auto attributes = description.attributes();
+  std::get<Dimension>(attributes.find("m")->second).bound = rows;
+  return {description.op(), std::move(attributes)};
+}
+
+llvm::SmallVector<PersistentVariant> choosePersistentVariants(const Description &description) {
+  const Dimension &m = description.dimension("m");
+  llvm::SmallVector<PersistentVariant> variants;
+  for (int64_t rows : {8, 16, 32, 64}) {
+    if (!m.isStatic() && (m.bound == 0 || rows < m.bound)) {
+      variants.push_back({choosePersistentTile(withRows(description, rows)), rows});
+    }
+  }
+  variants.push_back({choosePersistentTile(description)});
+  return variants;
+}
+
 } // namespace jitk::kernels

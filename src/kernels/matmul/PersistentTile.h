@@ -39,6 +39,16 @@ struct PersistentTile {
 /// alone.
 PersistentTile choosePersistentTile(const Description &description);
 
+/// A tile, and the most rows of A that a launch gives it.
+struct PersistentVariant {
+  PersistentTile tile;
+  int64_t mostRows = INT64_MAX;
+};
+
+/// The tile of each number of rows of A: one where M is static; where it is known at launch, one for up to 8, 16, 32
+/// and 64 rows, and one for more, as far as M's bound goes. In the order of their rows.
+llvm::SmallVector<PersistentVariant> choosePersistentVariants(const Description &description);
+
 /// The tiles that the choice is made from, complete.
 llvm::SmallVector<PersistentTile> persistentTiles(const Description &description);
 

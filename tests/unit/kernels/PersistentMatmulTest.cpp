@@ -48,7 +48,7 @@ Compiled compile(const Problem &problem, const PersistentTile &tile) {
   Target target = {Target::Kind::Emulator, 90, true};
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   loadKernelDialects(context);
-  Result<BuiltKernel> built = buildPersistentMatmul(problem.describe(), tile, target, context);
+  Result<BuiltKernel> built = buildPersistentMatmul(problem.describe(), PersistentVariant{tile}, target, context);
   REQUIRE(built.ok());
   mlir::PassManager passes(&context);
   compiler::buildTtgirPipeline(passes, target);

@@ -49,6 +49,25 @@ TEST_CASE("few rows of A become the columns of a tile, in eights") {
   CHECK_FALSE(choose("m=65 n=7168 k=16384 b_layout=col").transposed);
 }
 
+TEST_CASE("rows that are known at launch only have a tile for few of them, and one for many") {
+  auto rowsOf = [](const std::string &m) {
+    llvm::SmallVector<int64_t> rows;
+    for (const PersistentVariant &variant :
+         choosePersistentVariants(describe("m=" + m + " n=7168 k=2048 b_layout=col"))) {
+      rows.push_back(variant.mostRows);
+    }
+    return rows;
+  };
+  CHECK(rowsOf("100") == llvm::SmallVector<int64_t>{INT64_MAX});
+  CHECK(rowsOf("*<=8") == llvm::SmallVector<int64_t>{INT64_MAX});
+  CHECK(rowsOf("*<=32") == llvm::SmallVector<int64_t>{8, 16, INT64_MAX});
+  CHECK(rowsOf("*") == llvm::SmallVector<int64_t>{8, 16, 32, 64, INT64_MAX});
+  auto variants = choosePersistentVariants(describe("m=* n=7168 k=2048 b_layout=col"));
+  CHECK(variants[0].tile.columns == 8);
+  CHECK(variants[1].tile.columns == 16);
+  CHECK(variants.back().tile.rows == 128);
+}
+
 TEST_CASE("a tile's columns are a sum of powers of two") {
   auto partsOf = [](int64_t columns) { return PersistentTile{.rows = 64, .columns = columns}.parts(); };
   CHECK(partsOf(256) == llvm::SmallVector<int64_t>{256});
