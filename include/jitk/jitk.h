@@ -551,6 +551,31 @@ JITK_API jitk_status_t jitk_plan_seal(jitk_plan_t plan, jitk_error_t *error);
 JITK_API jitk_status_t jitk_plan_kernel(jitk_plan_t plan, jitk_device_t device, jitk_description_t description,
                                         jitk_kernel_t *kernel, jitk_error_t *error);
 
+/*
+ * A table of a sealed plan's kernels on one device that differ in some dimensions only: from sizes to the kernel for
+ * them. Immutable.
+ */
+typedef struct jitk_dispatch_s *jitk_dispatch_t;
+
+/*
+ * Makes a table of the kernels whose description equals `pattern` in all but the `count` dimensions named, at most 8.
+ * Their values in the pattern do not matter. Fails with INVALID_ARGUMENT if the plan is not sealed or the op has no
+ * such dimension, NOT_PREPARED if no kernel fits.
+ */
+JITK_API jitk_status_t jitk_dispatch_create(jitk_plan_t plan, jitk_device_t device, jitk_description_t pattern,
+                                            const char *const *dimensions, size_t count, jitk_dispatch_t *dispatch,
+                                            jitk_error_t *error);
+JITK_API void jitk_dispatch_retain(jitk_dispatch_t dispatch);
+JITK_API void jitk_dispatch_release(jitk_dispatch_t dispatch);
+/*
+ * The kernel for these sizes, in the order of the names given above: one whose static dimensions are equal and whose
+ * dynamic ones allow the size. Of several, one with more static dimensions goes first, then one with smaller bounds.
+ * Takes no lock and allocates nothing. The kernel belongs to the dispatch and lives as long; retain it to keep it
+ * longer. Fails with INVALID_ARGUMENT for a wrong `count`, NOT_PREPARED if there is none.
+ */
+JITK_API jitk_status_t jitk_dispatch_kernel(jitk_dispatch_t dispatch, const int64_t *sizes, size_t count,
+                                            jitk_kernel_t *kernel, jitk_error_t *error);
+
 /* ---------------------------------------------------------------------------------------------------------------- */
 /* Looking inside                                                                                                   */
 

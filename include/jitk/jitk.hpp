@@ -380,6 +380,33 @@ public:
   }
 };
 
+/// From sizes to a kernel of a sealed plan; see jitk_dispatch_t.
+class Dispatch : public Handle<jitk_dispatch_t, jitk_dispatch_retain, jitk_dispatch_release> {
+public:
+  using Handle::Handle;
+
+  static Dispatch create(const Plan &plan, const Device &device, const Description &pattern,
+                         const std::vector<std::string> &dimensions) {
+    std::vector<const char *> names;
+    for (const std::string &name : dimensions) {
+      names.push_back(name.c_str());
+    }
+    Call call;
+    jitk_dispatch_t handle = nullptr;
+    call.check(jitk_dispatch_create(plan.get(), device.get(), pattern.get(), names.data(), names.size(), &handle,
+                                    call.error()));
+    return Dispatch(handle);
+  }
+
+  Kernel kernel(const std::vector<int64_t> &sizes) const {
+    Call call;
+    jitk_kernel_t handle = nullptr;
+    call.check(jitk_dispatch_kernel(handle_, sizes.data(), sizes.size(), &handle, call.error()));
+    jitk_kernel_retain(handle);
+    return Kernel(handle);
+  }
+};
+
 class Artifact : public Handle<jitk_artifact_t, jitk_artifact_retain, jitk_artifact_release> {
 public:
   using Handle::Handle;

@@ -128,7 +128,15 @@ bool benchLookUp(const api::Runtime &runtime, const api::Device &device) {
     good &= jitk_plan_kernel(plan.get(), device.get(), descriptions[next].get(), &kernel, nullptr) == JITK_STATUS_OK;
     jitk_kernel_release(kernel);
   });
-  return report("look-up by description, 256 kernels", time, 100) && good;
+  auto dispatch = api::Dispatch::create(plan, device, descriptions[0], {"m", "n"});
+  double byKey = nanoseconds([&] {
+    next = (next + 97) % descriptions.size();
+    const int64_t sizes[] = {4096, static_cast<int64_t>(128 + next)};
+    jitk_kernel_t kernel = nullptr;
+    good &= jitk_dispatch_kernel(dispatch.get(), sizes, 2, &kernel, nullptr) == JITK_STATUS_OK;
+  });
+  good &= report("look-up by description, 256 kernels", time, 100);
+  return report("look-up by sizes, 256 kernels", byKey, 100) && good;
 }
 
 } // namespace

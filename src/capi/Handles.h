@@ -12,6 +12,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <vector>
 
 namespace jitk::capi {
 
@@ -90,6 +91,19 @@ struct jitk_plan_s : jitk::capi::Counted {
   std::shared_ptr<jitk::Runtime> runtime;
   uint32_t generation = jitk::processGeneration();
   jitk::Plan plan;
+};
+
+struct jitk_dispatch_s : jitk::capi::Counted {
+  jitk_dispatch_s(jitk::Dispatch of, size_t numKeys) : dispatch(std::move(of)), numKeys(numKeys) {}
+  ~jitk_dispatch_s() {
+    for (jitk_kernel_s *kernel : kernels) {
+      jitk::capi::release(kernel);
+    }
+  }
+  jitk::Dispatch dispatch;
+  size_t numKeys;
+  uint32_t generation = jitk::processGeneration();
+  std::vector<jitk_kernel_s *> kernels; ///< one a kernel of the dispatch
 };
 
 struct jitk_artifact_s : jitk::capi::Counted {

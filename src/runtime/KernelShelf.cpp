@@ -1,5 +1,7 @@
 #include "src/runtime/KernelShelf.h"
 
+#include <algorithm>
+
 namespace jitk {
 
 std::shared_ptr<const Kernel> KernelShelf::find(const Device &device, const Problem &problem) {
@@ -45,6 +47,20 @@ void KernelShelf::keep(std::shared_ptr<const Kernel> kernel, bool prepared) {
     kernels_.erase(oldest);
     misses_.pop_back();
   }
+}
+
+std::vector<std::shared_ptr<const Kernel>> KernelShelf::onDevice(const Device &device) {
+  std::lock_guard lock(mutex_);
+  std::vector<std::shared_ptr<const Kernel>> kernels;
+  for (const auto &[place, kept] : kernels_) {
+    if (place.device == &device) {
+      kernels.push_back(kept.kernel);
+    }
+  }
+  // In an order that does not depend on addresses.
+  std::sort(kernels.begin(), kernels.end(),
+            [](const auto &a, const auto &b) { return a->problem().text < b->problem().text; });
+  return kernels;
 }
 
 void KernelShelf::seal() {

@@ -12,6 +12,7 @@
 #include <memory>
 #include <mutex>
 #include <unordered_map>
+#include <vector>
 
 namespace jitk {
 
@@ -24,6 +25,9 @@ public:
   std::shared_ptr<const Kernel> find(const Device &device, const Problem &problem);
   /// Keeps a kernel; does nothing once sealed.
   void keep(std::shared_ptr<const Kernel> kernel, bool prepared);
+
+  /// All kernels on a device.
+  std::vector<std::shared_ptr<const Kernel>> onDevice(const Device &device);
 
   void seal();
   bool sealed() const { return sealed_.load(std::memory_order_acquire); }

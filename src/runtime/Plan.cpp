@@ -144,6 +144,14 @@ Result<Served> Plan::standIn(const std::shared_ptr<Device> &device, const std::s
   return Served{nullptr, std::move(standIn)};
 }
 
+Result<Dispatch> Plan::dispatch(const Device &device, const Problem &pattern,
+                                const std::vector<std::string> &keys) const {
+  if (!shelf_->sealed()) {
+    return invalidArgument("plan must be sealed").atStage("plan");
+  }
+  return Dispatch::create(pattern.description, keys, shelf_->onDevice(device));
+}
+
 Result<Served> Plan::kernel(const std::shared_ptr<Device> &device, const std::shared_ptr<const Problem> &problem) {
   if (std::shared_ptr<const Kernel> kernel = shelf_->find(*device, *problem)) {
     return Served{std::move(kernel), nullptr};

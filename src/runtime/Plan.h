@@ -5,6 +5,7 @@
 #pragma once
 
 #include "src/runtime/BackgroundKernels.h"
+#include "src/runtime/Dispatch.h"
 #include "src/runtime/KernelShelf.h"
 #include "src/runtime/Preparation.h"
 #include "src/runtime/Runtime.h"
@@ -62,6 +63,9 @@ public:
   Status wait(const Problem &problem, std::optional<std::chrono::milliseconds> timeout);
   void cancel();
   Status seal();
+
+  /// A table of the kernels of a sealed plan; InvalidArgument if it is not sealed, and as `Dispatch::create`.
+  Result<Dispatch> dispatch(const Device &device, const Problem &pattern, const std::vector<std::string> &keys) const;
 
   /// What serves a problem on a device; where it was not prepared, by the policy. In a sealed plan nothing is made:
   /// there a generic kernel stands in for good, or it is NotPrepared.
