@@ -4,6 +4,7 @@
 
 #include "backends/nvidia/codegen/Assembler.h"
 #include "backends/nvidia/codegen/EmitPtx.h"
+#include "backends/nvidia/codegen/InstructionGate.h"
 #include "src/compiler/DiagnosticCollector.h"
 #include "src/compiler/Pipelines.h"
 #include "src/emulator/EmulatorBackend.h"
@@ -133,6 +134,10 @@ Status Compilation::buildAndLower() {
 }
 
 Status Compilation::emitForEmulator() {
+  // What a GPU of that architecture lacks the emulator must not make up for.
+  if (Result<unsigned> version = nvidia::gateInstructions(*module_, target_); !version.ok()) {
+    return std::move(version).takeStatus().atStage("llvm");
+  }
   Result<emulator::HostObject> object = emulator::compileForHost(*module_, options_.dump);
   if (!object.ok()) {
     return std::move(object).takeStatus().atStage("llvm");

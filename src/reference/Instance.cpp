@@ -1,6 +1,7 @@
 #include "src/reference/Instance.h"
 
 #include "src/reference/Data.h"
+#include "src/reference/HostMemory.h"
 #include "src/reference/Numeric.h"
 #include "src/reference/References.h"
 
@@ -67,6 +68,7 @@ static void poisonPastLengths(HostTensor &tensor, const std::vector<int32_t> &le
 
 Result<std::vector<HostTensor>> makeTensors(const Description &description, const DynamicSizes &sizes, uint64_t seed) {
   JITK_ASSIGN(std::vector<TensorShape> shapes, tensorShapes(description, sizes));
+  JITK_TRY(checkHostMemory(shapes));
   Random random(seed);
   std::vector<HostTensor> tensors;
   for (TensorShape &shape : shapes) {

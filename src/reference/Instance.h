@@ -19,7 +19,7 @@ struct HostTensor {
 
 /// Fills the tensors of a description: inputs at random, from `seed` alone; outputs with a pattern that is NaN in every
 /// dtype. What an op must not read (keys past a sequence's length) is NaN too. Fails with InvalidArgument as
-/// `tensorShapes` does.
+/// `tensorShapes` does, OutOfMemory as `checkHostMemory` does.
 Result<std::vector<HostTensor>> makeTensors(const Description &description, const DynamicSizes &sizes, uint64_t seed);
 
 /// What the op must give for these inputs: one expectation for each output, in float64, written from the op's formula.

@@ -1,8 +1,10 @@
 #include "src/runtime/PlanFile.h"
 
 #include "src/ops/DescriptionJson.h"
+#include "src/ops/JsonText.h"
 #include "src/ops/OpSchema.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 namespace jitk {
@@ -13,10 +15,19 @@ static constexpr int kPlanVersion = 1;
 
 static Status malformed(const std::string &what) { return invalidArgument("plan file " + what).atStage("plan"); }
 
+/// A string without the characters that would end or garble a message about it.
+static Result<std::string> wordOf(const std::string &what, const Json &value) {
+  auto text = value.get<std::string>();
+  if (std::ranges::any_of(text, [](unsigned char c) { return c < ' ' || c == 0x7f; })) {
+    return malformed(what + " must have no control characters: got " + value.dump());
+  }
+  return text;
+}
+
 /// The text of an attribute that is written as a string, an integer or a truth value.
 static Result<std::string> attributeText(const std::string &name, const Json &value) {
   if (value.is_string()) {
-    return value.get<std::string>();
+    return wordOf("attribute " + name, value);
   }
   if (value.is_number_integer() || value.is_boolean()) {
     return value.dump();
@@ -40,19 +51,25 @@ static Result<Plan::Item> parseItem(const Json &json) {
   }
   int32_t priority = 0;
   if (json.contains("priority")) {
-    if (!json["priority"].is_number_integer()) {
-      return malformed("member priority must be an integer");
+    const Json &given = json["priority"];
+    if (!given.is_number_integer() || given < INT32_MIN || given > INT32_MAX) {
+      return malformed("member priority must be an integer of 32 bits: got " + given.dump());
     }
-    priority = json["priority"].get<int32_t>();
+    priority = given.get<int32_t>();
   }
   std::vector<OpSchema::Given> given(texts.begin(), texts.end());
-  JITK_ASSIGN(Description description, describe(json["op"].get_ref<const std::string &>(), given));
+  JITK_ASSIGN(std::string op, wordOf("op", json["op"]));
+  JITK_ASSIGN(Description description, describe(op, given));
   return Plan::Item{std::make_shared<const Problem>(std::move(description)), priority};
 }
 
 Result<std::vector<Plan::Item>> parsePlanFile(std::string_view text) {
-  Json json = Json::parse(text, /*callback=*/nullptr, /*allow_exceptions=*/false);
-  if (json.is_discarded() || !json.is_object()) {
+  Result<Json> parsed = parseJson(text);
+  if (!parsed.ok()) {
+    return malformed("has " + std::string(parsed.status().message()));
+  }
+  const Json &json = *parsed;
+  if (!json.is_object()) {
     return malformed("must be a JSON object");
   }
   if (!json.contains("jitk_plan") || json["jitk_plan"] != kPlanVersion) {

@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <fcntl.h>
 #include <map>
+#include <memory>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -156,7 +158,25 @@ static std::vector<uint8_t> serialize(std::span<const Entry> entries) {
   return writer.take();
 }
 
-Status Bundle::write(const std::string &path, std::span<const Entry> entries) {
+/// The file that a rename would replace: `path`, or what it is a symbolic link to. Fails for what is there and is no
+/// regular file.
+static Result<std::string> replaceableFile(const std::string &path) {
+  struct stat status;
+  if (::stat(path.c_str(), &status) != 0) {
+    return path; // nothing there, or a fault that creating the file shows
+  }
+  if (!S_ISREG(status.st_mode)) {
+    return invalidArgument("bundle " + path + " must be a regular file, or none yet").atStage("store");
+  }
+  std::unique_ptr<char, decltype(&::free)> resolved(::realpath(path.c_str(), nullptr), &::free);
+  if (!resolved) {
+    return cannot("found", path);
+  }
+  return std::string(resolved.get());
+}
+
+Status Bundle::write(const std::string &name, std::span<const Entry> entries) {
+  JITK_ASSIGN(std::string path, replaceableFile(name));
   std::string temporary = path + ".tmp-" + std::to_string(::getpid());
   {
     File file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));

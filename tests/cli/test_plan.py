@@ -38,7 +38,7 @@ class Plan(CliTest):
         self.fails("plan", "nowhere.json", code=USAGE, says="nowhere.json")
         self.fails("plan", self.folder, code=USAGE, says="directory")
         (self.folder / "empty.json").write_text("")
-        self.fails("plan", "empty.json", code=USAGE, says="must be a JSON object: got malformed text")
+        self.fails("plan", "empty.json", code=USAGE, says="must be a JSON object: got malformed JSON: line 1, column 1")
 
     def test_a_plan_that_cannot_be_written(self):
         self.fails("plan", QWEN, "-o", "nowhere/plan.json", code=ENVIRONMENT, says="cannot write nowhere/plan.json")

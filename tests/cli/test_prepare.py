@@ -63,8 +63,8 @@ class BadPlans(CliTest):
 
     def test_a_plan_that_is_none(self):
         self.fails("prepare", "nowhere.json", code=USAGE, says="nowhere.json")
-        self.refused("", "plan file must be a JSON object")
-        self.refused("{", "plan file must be a JSON object")
+        self.refused("", ".json: plan file has malformed JSON: line 1, column 1: ")
+        self.refused("{", "plan file has malformed JSON: line 1, column 2: ")
         self.refused("[]", "plan file must be a JSON object")
         self.refused("{}", "plan file must have the member jitk_plan with the value 1")
         self.refused('{"jitk_plan": 2, "kernels": []}', "plan file must have the member jitk_plan with the value 1")

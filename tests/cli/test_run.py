@@ -50,6 +50,15 @@ class Refusals(CliTest):
                 with self.subTest(verb=verb, words=words):
                     self.fails(verb, *words, code=USAGE, says=says)
 
+    def test_tensors_larger_than_the_machine(self):
+        for size, says in ((1000000, "tensor c, 1000000 x 1000000 bf16"), (2147483647, "tensor b, 4 x 2147483647 bf16")):
+            self.fails("run", "matmul", f"m={size}", f"n={size}", "k=4", code=ENVIRONMENT,
+                       says=says + ", does not fit into this machine's memory of ")
+
+    def test_architectures(self):
+        self.fails("run", "matmul", "m=4", "n=4", "k=4", "--device", "emulator:sm_75", code=USAGE,
+                   says="architecture must be one of sm_80, ")
+
     def test_sizes(self):
         dynamic = ("run", "matmul", "m=*%8<=64", "n=3", "k=8")
         self.fails(*dynamic, code=USAGE, says="dimension m of matmul is dynamic and needs a size")

@@ -1,7 +1,8 @@
 """What every verb does with a command line that it cannot use, and what the informative verbs say."""
+import subprocess
 import unittest
 
-from jitk_cli import ENVIRONMENT, USAGE, CliTest
+from jitk_cli import ENVIRONMENT, PROGRAM, USAGE, CliTest
 
 
 class Usage(CliTest):
@@ -21,6 +22,23 @@ class Usage(CliTest):
 
     def test_help_of_a_verb(self):
         self.assertIn("--max-tokens", self.jitk("plan", "--help").stdout)
+
+    def test_output_that_cannot_be_written_is_a_failure(self):
+        for words in (["ops"], ["ops", "--json"], ["--help"], ["doctor"]):
+            with self.subTest(words=words), open("/dev/full", "w") as full:
+                result = subprocess.run([PROGRAM, *words], env=self.environment, stdout=full, stderr=subprocess.PIPE,
+                                        text=True)
+                self.assertEqual(result.returncode, ENVIRONMENT)
+                self.assertIn("cannot write to standard output: No space left on device", result.stderr)
+
+    def test_numbers_are_taken_as_they_are_written(self):
+        run = ("run", "matmul", "m=*", "n=3", "k=8", "--size", "m=1")
+        too_large = "99999999999999999999999"
+        for words in ((*run, "--seed", "-1"), (*run, "--seed", too_large), ("store", "gc", "--bytes", "-1"),
+                      ("store", "gc", "--bytes", too_large), ("bench", *run[1:], "--repeats", "0")):
+            with self.subTest(words=words):
+                self.fails(*words, code=USAGE, says=f"got '{words[-1]}'")
+        self.fails(*run, "--size", "m=2", code=USAGE, says="a size must be given once: got 'm' twice")
 
     def test_version(self):
         self.assertRegex(self.jitk("--version").stdout, r"^\d+\.\d+\.\d+\n$")

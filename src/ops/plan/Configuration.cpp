@@ -1,11 +1,13 @@
 #include "src/ops/plan/Configuration.h"
 
+#include "src/ops/JsonText.h"
+
 #include <nlohmann/json.hpp>
 
 namespace jitk {
 
 struct Configuration::Json {
-  nlohmann::json object;
+  nlohmann::ordered_json object;
 };
 
 Configuration::Configuration(std::unique_ptr<Json> json) : json_(std::move(json)) {}
@@ -13,11 +15,14 @@ Configuration::Configuration(Configuration &&) noexcept = default;
 Configuration::~Configuration() = default;
 
 Result<Configuration> Configuration::parse(std::string_view text) {
-  auto json = std::make_unique<Json>();
-  json->object = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (!json->object.is_object()) {
+  Result<nlohmann::ordered_json> parsed = parseJson(text);
+  if (!parsed.ok()) {
     return invalidArgument("a model configuration must be a JSON object: got " +
-                           std::string(json->object.is_discarded() ? "malformed text" : json->object.type_name()));
+                           std::string(parsed.status().message()));
+  }
+  auto json = std::make_unique<Json>(*std::move(parsed));
+  if (!json->object.is_object()) {
+    return invalidArgument("a model configuration must be a JSON object: got " + std::string(json->object.type_name()));
   }
   return Configuration(std::move(json));
 }

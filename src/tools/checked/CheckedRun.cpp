@@ -54,10 +54,14 @@ bool Outcome::passed() const {
   return damage.empty() && std::ranges::all_of(figures, [](const auto &figure) { return figure.failed == 0; });
 }
 
-/// A failure on the host side of the check, as the API's callers see failures.
+/// Throws a failure on the host side of the check: std::invalid_argument where it is the caller's.
 template <typename T> static T valueOf(Result<T> result) {
   if (!result.ok()) {
-    throw std::invalid_argument(result.status().toString());
+    std::string message = result.status().toString();
+    if (result.status().code() == StatusCode::OutOfMemory) {
+      throw std::runtime_error(message);
+    }
+    throw std::invalid_argument(message);
   }
   return *std::move(result);
 }

@@ -2,6 +2,7 @@
 
 #include "src/reference/Instance.h"
 #include "src/tools/checked/CheckedRun.h"
+#include "src/tools/jitk/NumberOption.h"
 #include "src/tools/jitk/ProblemOptions.h"
 #include "src/tools/jitk/RuntimeOptions.h"
 #include "src/tools/jitk/Table.h"
@@ -111,10 +112,9 @@ void addBenchVerb(CLI::App &app, Action &action) {
   auto *verb = app.add_subcommand("bench", "check one kernel, then time it");
   auto options = std::make_shared<Options>();
   options->problem.addTo(*verb, /*withSizes=*/true);
-  verb->add_option("--launches", options->launches, "back-to-back launches in one measurement")
-      ->check(CLI::PositiveNumber)
+  addNumber(*verb, "--launches", options->launches, "back-to-back launches in one measurement", 1)
       ->capture_default_str();
-  verb->add_option("--repeats", options->repeats, "measurements")->check(CLI::PositiveNumber)->capture_default_str();
+  addNumber(*verb, "--repeats", options->repeats, "measurements", 1)->capture_default_str();
   verb->add_flag("--json", options->json, "as JSON");
   options->device.addTo(*verb);
   options->runtime.addTo(*verb);

@@ -5,7 +5,10 @@
 #include "src/tools/jitk/Verbs.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
+#include <iostream>
 #include <stdexcept>
 
 using namespace jitk;
@@ -27,6 +30,16 @@ static int runAction(const Action &action) {
     std::fprintf(stderr, "jitk: %s\n", failure.what());
     return kEnvironment;
   }
+}
+
+/// What was printed may still be on its way: an exit code of 0 promises that it arrived.
+static int withOutputWritten(int code) {
+  std::cout.flush();
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0 && std::cout.good()) {
+    return code;
+  }
+  std::fprintf(stderr, "jitk: cannot write to standard output: %s\n", std::strerror(errno));
+  return code == kOk ? kEnvironment : code;
 }
 
 /// Says what the verbs are if the first word is none: the parser would only say that one is missing.
@@ -63,7 +76,7 @@ int main(int argc, char **argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &error) {
-    return app.exit(error) == 0 ? kOk : kUsage;
+    return withOutputWritten(app.exit(error) == 0 ? kOk : kUsage);
   }
-  return runAction(action);
+  return withOutputWritten(runAction(action));
 }

@@ -10,6 +10,7 @@
 #include <csignal>
 #include <cstdio>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 #include <string_view>
 #include <unistd.h>
 
@@ -171,13 +172,25 @@ static void handleInterrupts() {
   sigaction(SIGINT, &action, nullptr);
 }
 
+/// Adds the kernels of a plan file; what is wrong with the file is said with its name.
+static void addPlanFile(api::Plan &plan, const std::string &path) {
+  try {
+    plan.addJson(readFile(path));
+  } catch (const api::Exception &failure) {
+    if (exitCodeOf(failure.status()) != kUsage) {
+      throw;
+    }
+    throw std::invalid_argument(path + ": " + failure.what());
+  }
+}
+
 static int prepare(const Options &options) {
   api::Runtime runtime = options.runtime.create();
   if (options.bundle.empty()) {
     runtime.listStore(); // fails where there is no store, and so nowhere to put the kernels
   }
   api::Plan plan = api::Plan::create(runtime);
-  plan.addJson(readFile(options.plan));
+  addPlanFile(plan, options.plan);
   Progress progress(plan, options.json);
   handleInterrupts();
 

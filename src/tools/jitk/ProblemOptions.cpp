@@ -31,7 +31,9 @@ DynamicSizes ProblemOptions::sizes() const {
     if (auto [rest, error] = std::from_chars(begin, end, value); error != std::errc() || rest != end) {
       throw std::invalid_argument("a size must be written name=number: got '" + word + "'");
     }
-    sizes[word.substr(0, equals)] = value;
+    if (!sizes.try_emplace(word.substr(0, equals), value).second) {
+      throw std::invalid_argument("a size must be given once: got '" + word.substr(0, equals) + "' twice");
+    }
   }
   return sizes;
 }

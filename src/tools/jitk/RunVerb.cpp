@@ -1,6 +1,7 @@
 // jitk run: one kernel on random data, checked against the float64 reference.
 
 #include "src/tools/checked/CheckedRun.h"
+#include "src/tools/jitk/NumberOption.h"
 #include "src/tools/jitk/ProblemOptions.h"
 #include "src/tools/jitk/RuntimeOptions.h"
 #include "src/tools/jitk/Table.h"
@@ -112,7 +113,7 @@ void addRunVerb(CLI::App &app, Action &action) {
   auto options = std::make_shared<Options>();
   options->problem.addTo(*verb, /*withSizes=*/true);
   verb->add_flag("--check", options->check, "compare with the float64 reference; exit 1 if it differs");
-  verb->add_option("--seed", options->seed, "of the random data; 0 draws one")->capture_default_str();
+  addNumber(*verb, "--seed", options->seed, "of the random data; 0 draws one")->capture_default_str();
   verb->add_option("--dump", options->dump, "folder for CommonIR, TTGIR, LLVM IR, PTX and the launch recipe")
       ->type_name("DIR");
   verb->add_flag("--json", options->json, "figures as JSON");

@@ -1,6 +1,7 @@
 #include "src/tools/jitk/RuntimeOptions.h"
 
 #include "src/support/Env.h"
+#include "src/tools/jitk/NumberOption.h"
 
 #include <cerrno>
 #include <cstdio>
@@ -21,7 +22,7 @@ void RuntimeOptions::addTo(CLI::App &verb, bool withJobs) {
   verb.add_option("--assembler", assembler, "nvjitlink, ptxas or driver (default: the first one found)")
       ->type_name("NAME");
   if (withJobs) {
-    verb.add_option("--jobs", jobs, "worker threads (default: $JITK_JOBS, else one a core)")->type_name("N");
+    addNumber(verb, "--jobs", jobs, "worker threads (default: $JITK_JOBS, else one a core)")->type_name("N");
   }
 }
 
@@ -51,7 +52,7 @@ void DeviceOptions::addTo(CLI::App &verb) {
   verb.add_option("--mode", mode, "emulator: when asynchronous instructions take effect")
       ->check(CLI::IsMember({"deferred", "immediate"}))
       ->capture_default_str();
-  verb.add_option("--emulator-seed", emulatorSeed, "emulator: order in which threads run")->capture_default_str();
+  addNumber(verb, "--emulator-seed", emulatorSeed, "emulator: order in which threads run")->capture_default_str();
 }
 
 api::Device DeviceOptions::open(const api::Runtime &runtime) const {

@@ -1,5 +1,6 @@
 // jitk store ls|verify|why|gc|export|import: what the disk store holds.
 
+#include "src/tools/jitk/NumberOption.h"
 #include "src/tools/jitk/ProblemOptions.h"
 #include "src/tools/jitk/RuntimeOptions.h"
 #include "src/tools/jitk/Table.h"
@@ -130,7 +131,8 @@ void addStoreVerb(CLI::App &app, Action &action) {
   addSubverb(*store, action, options, "gc", "remove least recently used entries, and the quarantine", collect)
       ->add_option("--bytes", options->bytes, "what the store may keep; 0 empties it")
       ->required()
-      ->transform(CLI::AsSizeValue(/*kb_is_1000=*/false));
+      ->transform(CLI::AsSizeValue(/*kb_is_1000=*/false))
+      ->transform(wholeNumber(0, UINT64_MAX, /*allowsUnit=*/true)); // runs before the one above
   addSubverb(*store, action, options, "export", "write all good entries into one file, a bundle", exportBundle)
       ->add_option("file", options->path, "the bundle to write")
       ->required();

@@ -433,8 +433,14 @@ TEST_CASE("a plan file is written as it was read") {
 }
 
 TEST_CASE("what is no plan file is refused, with the place") {
-  CHECK(failure("") == "plan file must be a JSON object");
-  CHECK(failure("{") == "plan file must be a JSON object");
+  CHECK(failure("").starts_with("plan file has malformed JSON: line 1, column 1: "));
+  CHECK(failure("{\n").starts_with("plan file has malformed JSON: line 2, column 1: "));
+  CHECK(
+      failure(R"({"jitk_plan": 1, "kernels": [],})").starts_with("plan file has malformed JSON: line 1, column 32: "));
+  CHECK(failure(R"({"jitk_plan": 1e400})").starts_with("plan file has malformed JSON: "));
+  CHECK(failure("{\"jitk_plan\": 1, \"kernels\": \"\xff\"}").starts_with("plan file has malformed JSON: line 1"));
+  CHECK(failure(R"({"jitk_plan": 1, "kernels": [], "kernels": []})") ==
+        "plan file has member must be given once: got \"kernels\" twice");
   CHECK(failure("[]") == "plan file must be a JSON object");
   CHECK(failure("{}") == "plan file must have the member jitk_plan with the value 1");
   CHECK(failure(R"({"jitk_plan": 2})") == "plan file must have the member jitk_plan with the value 1");

@@ -30,4 +30,22 @@ TEST_CASE("what is no target is refused with what was found") {
   }
 }
 
+TEST_CASE("an architecture that no code is generated for is refused with those that there are") {
+  for (const char *text : {"sm_75", "sm_12", "sm_95", "sm_999", "emulator:sm_70", "sm_110a"}) {
+    CAPTURE(text);
+    Result<Target> target = Target::parse(text);
+    REQUIRE_FALSE(target.ok());
+    CHECK(target.status().code() == StatusCode::Unsupported);
+    CHECK(target.status().message().starts_with("architecture must be one of sm_80, "));
+    CHECK(target.status().message().ends_with("sm_121a: got '" + std::string(text) + "'"));
+  }
+}
+
+TEST_CASE("every architecture is a target") {
+  for (std::string_view architecture : Target::architectures()) {
+    CAPTURE(architecture);
+    CHECK(Target::parse(architecture).ok());
+  }
+}
+
 TEST_SUITE_END();

@@ -5,6 +5,7 @@
 
 #include <doctest/doctest.h>
 #include <fstream>
+#include <sys/stat.h>
 
 using namespace jitk;
 using namespace jitk::test;
@@ -56,6 +57,21 @@ TEST_CASE("the entry of any assembler is found by its problem") {
   CHECK_FALSE(bundle->find(sampleKey("a", "")));
   REQUIRE(bundle->findAnyAssembler(sampleKey("a", "")));
   CHECK_FALSE(bundle->findAnyAssembler(sampleKey("c", "")));
+}
+
+TEST_CASE("only a regular file is replaced, and a symbolic link stays one") {
+  TemporaryFolder folder;
+  REQUIRE(::mkfifo(folder.path("fifo").c_str(), 0600) == 0);
+  Status status = Bundle::write(folder.path("fifo"), sampleEntries());
+  CHECK(status.code() == StatusCode::InvalidArgument);
+  CHECK(status.message().ends_with("/fifo must be a regular file, or none yet"));
+  CHECK(std::filesystem::is_fifo(folder.path("fifo")));
+
+  writeFile(folder.path("file"), {});
+  std::filesystem::create_symlink("file", folder.path("link"));
+  REQUIRE(Bundle::write(folder.path("link"), sampleEntries()).ok());
+  CHECK(std::filesystem::is_symlink(folder.path("link")));
+  CHECK(Bundle::open(folder.path("file")).ok());
 }
 
 TEST_CASE("an empty bundle is a bundle") {
