@@ -205,6 +205,14 @@ typedef struct jitk_runtime_options_t {
   uint64_t compile_memory_bytes;
   /* Path of jitk-compiler. NULL: beside this library, else in ../bin from there. */
   const char *compiler_program;
+  /*
+   * A server of the Redis protocol that several machines share, asked after the store and before compiling, and given
+   * what is compiled: "redis://[[user]:password@]host[:port][/database]" or "redis+unix://[[user]:password@]/path".
+   * Who may write there decides what code runs here. NULL: $JITK_SHARED_STORE. "": none.
+   */
+  const char *shared_store;
+  /* Longest wait for the shared store, each time it is asked; after a failure it is left alone for 10 s. 0: 250. */
+  uint32_t shared_deadline_ms;
 } jitk_runtime_options_t;
 
 /* Worker threads, the store and the compiler. Immutable but for its caches. */
@@ -285,7 +293,8 @@ typedef enum jitk_tier_t JITK_ENUM_BASE {
   JITK_TIER_DISK = 3,     /* the disk store had them */
   JITK_TIER_COMPILED = 4, /* it was compiled now */
   JITK_TIER_JOINED = 5,   /* another thread was compiling it */
-  JITK_TIER_BUNDLE = 6    /* a bundle had its bytes */
+  JITK_TIER_BUNDLE = 6,   /* a bundle had its bytes */
+  JITK_TIER_SHARED = 7    /* the shared store had them */
 } jitk_tier_t;
 
 /* Facts of one kernel. In an output, fields that the caller's `struct_size` does not reach are left out. */

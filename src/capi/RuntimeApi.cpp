@@ -44,6 +44,17 @@ static Status readBundles(const jitk_runtime_options_t &given, RuntimeOptions &o
   return okStatus();
 }
 
+static Status readSharedStore(const jitk_runtime_options_t &given, RuntimeOptions &options) {
+  std::string url = textOr(given.shared_store, environment().sharedStore);
+  if (!url.empty()) {
+    JITK_ASSIGN(options.sharedStore, RedisAddress::parse(url));
+  }
+  if (given.shared_deadline_ms != 0) {
+    options.sharedOptions.deadline = std::chrono::milliseconds(given.shared_deadline_ms);
+  }
+  return okStatus();
+}
+
 static Status readOptions(const jitk_runtime_options_t *given, RuntimeOptions &options) {
   jitk_runtime_options_t copy = {};
   if (given) {
@@ -70,6 +81,7 @@ static Status readOptions(const jitk_runtime_options_t *given, RuntimeOptions &o
   options.compileMemoryBytes = copy.compile_memory_bytes;
   options.compilerProgram = textOr(copy.compiler_program, std::nullopt);
   JITK_TRY(readBundles(copy, options));
+  JITK_TRY(readSharedStore(copy, options));
   return chooseLog(copy, options);
 }
 
@@ -80,6 +92,15 @@ static Json storeReport(Runtime &runtime) {
   }
   return {{"folder", nullptr},
           {"problem", runtime.storeProblem().ok() ? "none was asked for" : runtime.storeProblem().toString()}};
+}
+
+static Json sharedReport(Runtime &runtime) {
+  SharedStore *shared = runtime.entries().shared();
+  if (!shared) {
+    return nullptr;
+  }
+  Status status = shared->check();
+  return {{"address", shared->address()}, {"problem", status.ok() ? Json() : Json(status.toString())}};
 }
 
 static Json bundleReport(Runtime &runtime) {
@@ -133,6 +154,7 @@ jitk_status_t jitk_runtime_report(jitk_runtime_t runtime, jitk_text_t *report, j
                  {"build_id", kBuildId},
                  {"workers", runtime->runtime->workers().count()},
                  {"store", storeReport(*runtime->runtime)},
+                 {"shared_store", sharedReport(*runtime->runtime)},
                  {"bundles", bundleReport(*runtime->runtime)},
                  {"compiler", compilerReport(*runtime->runtime)},
                  {"backends", Json::object()}};

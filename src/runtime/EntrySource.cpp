@@ -58,15 +58,28 @@ Result<Obtained> EntrySource::findOrCompile(const Problem &problem, const Target
     // Whoever held it may have published.
     entry = disk_->find(key);
   }
-  Tier tier = entry ? Tier::Disk : Tier::Compiled;
-  if (!entry) {
-    JITK_ASSIGN(entry, compileEntry(problem, target, key));
-    if (disk_) {
-      disk_->publish(*entry);
-    }
+  Obtained obtained{std::move(entry), Tier::Disk, 0};
+  if (!obtained.entry) {
+    JITK_ASSIGN(obtained, makeEntry(problem, target, key));
   }
-  memory_.add(entry);
-  return Obtained{std::move(entry), tier, 0};
+  memory_.add(obtained.entry);
+  return obtained;
+}
+
+Result<Obtained> EntrySource::makeEntry(const Problem &problem, const Target &target, const Key &key) {
+  Obtained obtained{shared_ ? shared_->find(key) : nullptr, Tier::Shared, 0};
+  bool isShared = obtained.entry != nullptr;
+  if (!isShared) {
+    JITK_ASSIGN(obtained.entry, compileEntry(problem, target, key));
+    obtained.tier = Tier::Compiled;
+  }
+  if (disk_) {
+    disk_->publish(*obtained.entry);
+  }
+  if (shared_ && !isShared) {
+    shared_->publish(*obtained.entry);
+  }
+  return obtained;
 }
 
 std::shared_ptr<const Entry> EntrySource::findInBundles(const Key &key) {

@@ -1,6 +1,7 @@
 // EntrySource: from a problem and a target to compiled code, by the cheapest way there is.
 //
-//   memory -> another thread that is at it -> bundles -> disk -> another process that is at it -> the compiler
+//   memory -> another thread that is at it -> bundles -> disk -> another process that is at it -> shared store
+//     -> the compiler
 
 #pragma once
 
@@ -11,6 +12,7 @@
 #include "src/store/Bundle.h"
 #include "src/store/DiskStore.h"
 #include "src/store/MemoryStore.h"
+#include "src/store/shared/SharedStore.h"
 #include "src/support/Log.h"
 
 #include <chrono>
@@ -20,7 +22,16 @@
 namespace jitk {
 
 /// Where a kernel came from. The values are those of `jitk_tier_t`.
-enum class Tier : uint8_t { None = 0, Loaded = 1, Memory = 2, Disk = 3, Compiled = 4, Joined = 5, Bundle = 6 };
+enum class Tier : uint8_t {
+  None = 0,
+  Loaded = 1,
+  Memory = 2,
+  Disk = 3,
+  Compiled = 4,
+  Joined = 5,
+  Bundle = 6,
+  Shared = 7
+};
 
 /// An entry and how it was got.
 struct Obtained {
@@ -32,11 +43,12 @@ struct Obtained {
 /// Thread-safe.
 class EntrySource {
 public:
-  /// `disk` may be null. `compiler` and `log` must outlive this.
+  /// `disk` and `shared` may be null. `compiler` and `log` must outlive this.
   EntrySource(LazyCompiler &compiler, std::vector<std::unique_ptr<Bundle>> bundles, std::unique_ptr<DiskStore> disk,
-              uint64_t memoryBytes, std::chrono::milliseconds lockPatience, Log &log)
-      : compiler_(compiler), bundles_(std::move(bundles)), disk_(std::move(disk)), memory_(memoryBytes),
-        lockPatience_(lockPatience), log_(log) {}
+              std::unique_ptr<SharedStore> shared, uint64_t memoryBytes, std::chrono::milliseconds lockPatience,
+              Log &log)
+      : compiler_(compiler), bundles_(std::move(bundles)), disk_(std::move(disk)), shared_(std::move(shared)),
+        memory_(memoryBytes), lockPatience_(lockPatience), log_(log) {}
 
   /// Gets the entry; compiles on the calling thread if nobody has it. Without a compiler, or without an assembler, an
   /// entry of a bundle or of the disk store serves whatever assembler made it.
@@ -49,6 +61,7 @@ public:
   Result<CompiledKernel> compile(const Problem &problem, const Target &target, const CompileOptions &options);
 
   DiskStore *disk() { return disk_.get(); }
+  SharedStore *shared() { return shared_.get(); }
   std::span<const std::unique_ptr<Bundle>> bundles() const { return bundles_; }
 
 private:
@@ -56,11 +69,13 @@ private:
   Result<Obtained> findOrCompile(const Problem &problem, const Target &target, const Key &key);
   std::shared_ptr<const Entry> findInBundles(const Key &key);
   Result<Obtained> findWithoutCompiler(const Problem &problem, const Target &target, Status why);
+  Result<Obtained> makeEntry(const Problem &problem, const Target &target, const Key &key);
   Result<std::shared_ptr<const Entry>> compileEntry(const Problem &problem, const Target &target, const Key &key);
 
   LazyCompiler &compiler_;
   const std::vector<std::unique_ptr<Bundle>> bundles_;
   std::unique_ptr<DiskStore> disk_;
+  std::unique_ptr<SharedStore> shared_;
   MemoryStore memory_;
   const std::chrono::milliseconds lockPatience_;
   Log &log_;

@@ -28,7 +28,8 @@ Runtime::Runtime(RuntimeOptions &options, std::unique_ptr<Compiler> isolated,
     : log_(std::move(options.logSink), std::move(options.logFilter)), isolated_(std::move(isolated)),
       compiler_(options.compiler ? LazyCompiler(*options.compiler, options.assembler)
                                  : LazyCompiler(options.compilerLibrary, options.buildId, options.assembler)),
-      entries_(compiler_, std::move(bundles), openDisk(options), options.memoryBytes, options.lockPatience, log_),
+      entries_(compiler_, std::move(bundles), openDisk(options), openShared(options), options.memoryBytes,
+               options.lockPatience, log_),
       generation_(processGeneration()), workers_(createWorkers(options.jobs)) {}
 
 std::unique_ptr<DiskStore> Runtime::openDisk(const RuntimeOptions &options) {
@@ -45,6 +46,11 @@ std::unique_ptr<DiskStore> Runtime::openDisk(const RuntimeOptions &options) {
     log_.warning("store", storeProblem_.toString() + "; kernels stay in memory");
   }
   return nullptr;
+}
+
+std::unique_ptr<SharedStore> Runtime::openShared(const RuntimeOptions &options) {
+  return options.sharedStore ? std::make_unique<SharedStore>(*options.sharedStore, options.sharedOptions, log_)
+                             : nullptr;
 }
 
 std::shared_ptr<const Kernel> Runtime::findLoaded(const Place &place) {

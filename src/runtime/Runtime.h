@@ -24,8 +24,10 @@
 namespace jitk {
 
 struct RuntimeOptions {
-  std::optional<std::string> storeFolder; ///< absent: none was found; empty: none is wanted
-  std::vector<std::string> bundles;       ///< paths; looked into in this order, before the disk
+  std::optional<std::string> storeFolder;  ///< absent: none was found; empty: none is wanted
+  std::vector<std::string> bundles;        ///< paths; looked into in this order, before the disk
+  std::optional<RedisAddress> sharedStore; ///< the server of the shared tier
+  SharedStore::Options sharedOptions;
   uint64_t storeBytes = uint64_t{4} << 30;
   uint64_t memoryBytes = uint64_t{256} << 20;
   std::chrono::milliseconds lockPatience{60'000};
@@ -68,6 +70,7 @@ private:
   using Place = std::pair<const Device *, std::string>;
 
   Runtime(RuntimeOptions &options, std::unique_ptr<Compiler> isolated, std::vector<std::unique_ptr<Bundle>> bundles);
+  std::unique_ptr<SharedStore> openShared(const RuntimeOptions &options);
   std::unique_ptr<DiskStore> openDisk(const RuntimeOptions &options);
   std::shared_ptr<const Kernel> findLoaded(const Place &place);
   Result<std::shared_ptr<const Kernel>> obtainAndLoad(const std::shared_ptr<Device> &device,

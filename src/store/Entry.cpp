@@ -5,7 +5,6 @@
 namespace jitk {
 
 static constexpr uint64_t kMagic = 0x00544e454b54494a; // "JITKENT\0"
-static constexpr uint32_t kEntryVersion = 1;
 static constexpr size_t kHeaderBytes = 40;
 
 static std::vector<uint8_t> serializeBody(const Entry &entry) {
@@ -28,7 +27,7 @@ std::vector<uint8_t> Entry::serialize() const {
   Hash128 checksum = hashBytes(body);
   ByteWriter writer;
   writer.integer(kMagic);
-  writer.integer(kEntryVersion);
+  writer.integer(Entry::kVersion);
   writer.integer(uint32_t{0});
   writer.integer(static_cast<uint64_t>(kHeaderBytes + body.size()));
   writer.integer(checksum.high);
@@ -44,8 +43,8 @@ static Status checkHeader(std::span<const uint8_t> bytes) {
   if (reader.integer<uint64_t>() != kMagic) {
     return damaged("not a store entry");
   }
-  if (auto version = reader.integer<uint32_t>(); version != kEntryVersion) {
-    return damaged("entry version must be " + std::to_string(kEntryVersion) + ": got " + std::to_string(version));
+  if (auto version = reader.integer<uint32_t>(); version != Entry::kVersion) {
+    return damaged("entry version must be " + std::to_string(Entry::kVersion) + ": got " + std::to_string(version));
   }
   if (reader.integer<uint32_t>() != 0) {
     return damaged("reserved bytes are not zero");

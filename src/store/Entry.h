@@ -33,6 +33,8 @@ struct EntryFacts {
 };
 
 struct Entry {
+  static constexpr uint32_t kVersion = 1; ///< of the byte form
+
   Key key;
   std::vector<uint8_t> recipe; ///< as `Recipe::serialize` wrote it
   EntryFacts facts;

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cstdlib>
 #include <string_view>
+#include <system_error>
 
 namespace jitk {
 
@@ -20,10 +21,11 @@ static std::optional<std::string> nonEmpty(const char *name) {
 static std::optional<uint32_t> number(const char *name) {
   std::optional<std::string> text = nonEmpty(name);
   uint32_t value = 0;
-  if (!text || std::from_chars(text->data(), text->data() + text->size(), value).ptr != text->data() + text->size()) {
+  if (!text) {
     return std::nullopt;
   }
-  return value;
+  auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), value);
+  return error == std::errc() && end == text->data() + text->size() ? std::optional(value) : std::nullopt;
 }
 
 /// The parts of a list divided by colons; empty ones are left out.
@@ -44,6 +46,7 @@ Environment readEnvironment() {
   Environment found;
   found.store = variable("JITK_STORE");
   found.bundles = list("JITK_BUNDLES");
+  found.sharedStore = nonEmpty("JITK_SHARED_STORE");
   found.compilerLibrary = nonEmpty("JITK_COMPILER_LIBRARY");
   found.driverLibrary = nonEmpty("JITK_DRIVER_LIBRARY");
   found.assembler = nonEmpty("JITK_ASSEMBLER");

@@ -13,6 +13,7 @@ namespace jitk {
 struct Environment {
   std::optional<std::string> store;           ///< JITK_STORE: folder of the disk store; empty = no disk
   std::vector<std::string> bundles;           ///< JITK_BUNDLES: paths of bundles, divided by colons
+  std::optional<std::string> sharedStore;     ///< JITK_SHARED_STORE: URL of the shared store
   std::optional<std::string> compilerLibrary; ///< JITK_COMPILER_LIBRARY: path of libjitk-compiler.so
   std::optional<std::string> driverLibrary;   ///< JITK_DRIVER_LIBRARY: path of libcuda.so.1
   std::optional<std::string> assembler;       ///< JITK_ASSEMBLER: nvjitlink, ptxas or driver

@@ -57,6 +57,12 @@ static void options(void) {
   read.log_level = JITK_LOG_LEVEL_DEFAULT;
   read.jobs = 4000;
   CHECK_INVALID(jitk_runtime_create(&read, &runtime, &error), "options.jobs must be at most 1024: got 4000");
+  read.jobs = 0;
+  read.shared_store = "rediss://:secret@host";
+  CHECK_INVALID(jitk_runtime_create(&read, &runtime, &error),
+                "shared store must be redis://[[user]:password@]host[:port][/database] or "
+                "redis+unix://[[user]:password@]/path: got one that begins otherwise");
+  read.shared_store = NULL;
   CHECK(runtime == NULL);
 
   newer.options.struct_size = sizeof newer;

@@ -16,6 +16,8 @@ ROOMS = {
     "src/ops": ["std", "json", "src/support"],
     # It knows bytes and keys, so it needs no op.
     "src/store": ["std", "src/support"],
+    # The only place that sees hiredis.
+    "src/store/shared": ["std", "hiredis", "src/support"],
     "src/runtime": ["std", "json", "src/support", "src/ops", "src/store", "include/jitk"],
     # The only place that sees oneTBB.
     "src/runtime/workers": ["std", "tbb"],
@@ -59,6 +61,7 @@ LIBRARIES = {
     "json": r"nlohmann/",
     "cli": r"CLI/",
     "xxhash": r"xxhash\.h$",
+    "hiredis": r"hiredis/",
     "cuda": r"(cuda|nvrtc|nvJitLink|cublas)",
 }
 

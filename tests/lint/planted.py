@@ -14,6 +14,8 @@ CASES = [
      "src/store must not include src/ops/Description.h"),
     ("layers.py", "src/runtime/Planted.cpp", '#include "src/store/Key.h"\n', "#include <tbb/task_arena.h>\n",
      "src/runtime must not include tbb/task_arena.h"),
+    ("layers.py", "src/store/Planted.cpp", '#include "src/store/shared/SharedStore.h"\n', "#include <hiredis/hiredis.h>\n",
+     "src/store must not include hiredis/hiredis.h"),
     ("layers.py", "src/support/Planted.h", "#include <string>\n", '#include "llvm/ADT/StringRef.h"\n',
      "src/support must not include llvm/ADT/StringRef.h"),
     ("layers.py", "src/passes/Planted.cpp", '#include "src/ir/ttg/Ttg.h"\n', '#include "src/kernels/Kernel.h"\n',

@@ -23,6 +23,10 @@ static void show(const Json &report) {
   line("version", report["version"].get<std::string>() + ", build " + report["build_id"].get<std::string>());
   line("workers", report["workers"].dump());
   line("store", textOrProblem(report["store"], "folder"));
+  if (const Json &shared = report["shared_store"]; !shared.is_null()) {
+    line("shared", shared["address"].get<std::string>() +
+                       (shared["problem"].is_null() ? "" : ": " + shared["problem"].get<std::string>()));
+  }
   for (const Json &bundle : report["bundles"]) {
     line("bundle", bundle["path"].get<std::string>() + ": " + bundle["kernels"].dump() + " kernels");
   }

@@ -87,6 +87,8 @@ static const char *tierName(jitk_tier_t tier) {
     return "store";
   case JITK_TIER_BUNDLE:
     return "bundle";
+  case JITK_TIER_SHARED:
+    return "shared";
   case JITK_TIER_COMPILED:
     return "compiled";
   case JITK_TIER_JOINED:

@@ -33,6 +33,8 @@ TEST_CASE("no home means no store folder") { CHECK(Environment{}.storeFolder() =
 TEST_CASE("numbers that are none are ignored") {
   setenv("JITK_JOBS", "3x", 1);
   CHECK(readEnvironment().jobs == std::nullopt);
+  setenv("JITK_JOBS", "4294967297", 1);
+  CHECK(readEnvironment().jobs == std::nullopt);
   setenv("JITK_JOBS", "3", 1);
   CHECK(readEnvironment().jobs == 3u);
   unsetenv("JITK_JOBS");
