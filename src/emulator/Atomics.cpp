@@ -24,12 +24,8 @@ void executeAtomicGlobal(Thread &thread) {
 void executeAtomicShared(Thread &thread) {
   const auto bytes = uint32_t(thread.call.parameter(1));
   checkPoison(thread, thread.call.operands[1]);
-  const SharedPlace place = locateShared(thread, thread.call.operand32(0), bytes, bytes);
+  const SharedPlace place = updateShared(thread, thread.call.operand32(0), bytes, bytes);
   combineInMemory(thread.call, place ? place.data() : nullptr);
-  // Atomics do not race with each other. What the word holds is as good as written by this thread.
-  if (place) {
-    place.cta->shared.markWritten(place.address, bytes, Proxy::Generic, thread.clock.self, thread.clock.epoch);
-  }
 }
 
 void executeCompareAndSwap(Thread &thread) {

@@ -86,6 +86,18 @@ SharedPlace writeShared(Thread &thread, uint32_t address, uint32_t bytes, uint32
   return place;
 }
 
+SharedPlace updateShared(Thread &thread, uint32_t address, uint32_t bytes, uint32_t alignment) {
+  SharedPlace place = locateShared(thread, address, bytes, alignment);
+  if (place) {
+    overwriteMbarriers(thread, place, bytes);
+    const ThreadAccessor self(thread);
+    if (auto conflict = place.cta->shared.update(self.accessor, place.address, bytes)) {
+      reportConflict(thread, thread.origin(), *conflict, /*write=*/true);
+    }
+  }
+  return place;
+}
+
 /// Bounds and alignment of a global access; reports.
 static bool checkGlobal(Thread &thread, const Origin &origin, uint64_t address, uint64_t bytes, uint64_t alignment) {
   switch (thread.cluster().launch().memory->check(address, bytes)) {

@@ -25,10 +25,10 @@ constexpr uint32_t remoteShared(uint32_t address, uint32_t rank) { return (addre
 /// Resolves a shared address and checks bounds and alignment.
 SharedPlace locateShared(Thread &thread, uint32_t address, uint32_t bytes, uint32_t alignment);
 
-/// Locates, checks and notes an access of the thread through the generic proxy. With `report` false, what the shadow
-/// says is not reported (atomics).
+/// Locates, checks and notes an access of the thread through the generic proxy; an update is atomic.
 SharedPlace readShared(Thread &thread, uint32_t address, uint32_t bytes, uint32_t alignment);
 SharedPlace writeShared(Thread &thread, uint32_t address, uint32_t bytes, uint32_t alignment);
+SharedPlace updateShared(Thread &thread, uint32_t address, uint32_t bytes, uint32_t alignment);
 
 /// Reports a conflict that the shadow found.
 void reportConflict(Thread &thread, const Origin &origin, const SharedConflict &conflict, bool write);

@@ -28,7 +28,7 @@ void SharedMemory::reset(uint32_t bytes, bool trackAccesses, const AsyncReaders 
   std::memset(states_.get(), Uninitialised, end_);
   mbarriers_.reset();
   if (trackAccesses_) {
-    Word empty = {0, {0, 0}, noActor, {noActor, noActor}, 0, 0, Proxy::Generic};
+    Word empty = {0, {0, 0}, noActor, {noActor, noActor}, 0, 0, Proxy::Generic, false};
     std::fill_n(words_.get() + sharedBase / 4, (bytes + 3) / 4, empty);
   }
 }
@@ -137,8 +137,35 @@ std::optional<SharedConflict> SharedMemory::write(const Accessor &accessor, Prox
     word.writer = accessor.actor;
     word.writeEpoch = accessor.epoch;
     word.writeProxy = proxy;
+    word.writeIsAtomic = false;
     word.readers = {noActor, noActor};
     word.readMask = 0;
+  }
+  return conflict;
+}
+
+std::optional<SharedConflict> SharedMemory::update(const Accessor &accessor, uint32_t address, uint32_t bytes) {
+  std::optional<SharedConflict> conflict = checkStates(address, bytes);
+  std::memset(states_.get() + address, Valid, bytes);
+  if (!trackAccesses_) {
+    return conflict;
+  }
+  const uint32_t end = address + bytes;
+  for (uint32_t index = address / 4; index * 4 < end; ++index) {
+    Word &word = words_[index];
+    const uint8_t mask = maskInWord(index, address, end);
+    if (!word.writeIsAtomic && word.writer != noActor && (word.writeMask & mask) && !conflict &&
+        !known(accessor, word.writer, word.writeEpoch)) {
+      conflict = SharedConflict{SharedConflict::Kind::Race, index * 4, word.writer, true};
+    }
+    for (size_t slot = 0; slot < 2 && (word.readMask & mask) && !conflict; ++slot) {
+      if (word.readers[slot] != noActor && !known(accessor, word.readers[slot], word.readEpochs[slot])) {
+        const bool inFlight = asyncReaders_.contains(word.readers[slot]);
+        conflict = SharedConflict{inFlight ? SharedConflict::Kind::InFlight : SharedConflict::Kind::Race, index * 4,
+                                  word.readers[slot], false};
+      }
+    }
+    word = {accessor.epoch, {0, 0}, accessor.actor, {noActor, noActor}, mask, 0, Proxy::Generic, true};
   }
   return conflict;
 }
@@ -159,6 +186,7 @@ void SharedMemory::markWritten(uint32_t address, uint32_t bytes, Proxy proxy, Ac
     word.writer = actor;
     word.writeEpoch = epoch;
     word.writeProxy = proxy;
+    word.writeIsAtomic = false;
   }
 }
 

@@ -71,6 +71,9 @@ public:
   /// Checks a read or write and notes it. The range must be contained.
   std::optional<SharedConflict> read(const Accessor &accessor, Proxy proxy, uint32_t address, uint32_t bytes);
   std::optional<SharedConflict> write(const Accessor &accessor, Proxy proxy, uint32_t address, uint32_t bytes);
+  /// The same for an atomic operation of the generic proxy, which reads and writes: atomic operations need no order
+  /// among themselves.
+  std::optional<SharedConflict> update(const Accessor &accessor, uint32_t address, uint32_t bytes);
 
   /// The bytes are about to be written asynchronously: poisons them. Follows `write`.
   void markPending(uint32_t address, uint32_t bytes);
@@ -95,6 +98,7 @@ private:
     uint8_t writeMask; // bytes of the word
     uint8_t readMask;  // of both readers
     Proxy writeProxy;
+    bool writeIsAtomic;
   };
 
   std::optional<SharedConflict> checkStates(uint32_t address, uint32_t bytes) const;

@@ -116,6 +116,36 @@ TEST_SUITE("emulator/Threads") {
     }
   }
 
+  // Thread 0 clears a word and meets the others; all add to it, and `after` follows.
+  static std::string sumInSharedMemory(const std::string &between, const std::string &after) {
+    return kernel("%out: !llvm.ptr<1>", globalOf("target", "out", 4) + R"(
+      %first = llvm.icmp "eq" %tid, %c0 : i32
+      ptx.inst "st.shared.b32"(%first, %smem, %c0) : (i1, i32, i32) -> ()
+      )" + between + R"(
+      %old = ptx.inst "atom.relaxed.cta.shared.add.u32"(%true, %smem, %c1) : (i1, i32, i32) -> i32
+      )" + after);
+  }
+
+  TEST_CASE("atomic operations race with plain accesses, and not with each other") {
+    const std::string barrier = R"(ptx.inst "bar.sync"() {imms = array<i64: 0>} : () -> ()
+      )";
+    const std::string load = R"(%v = ptx.inst "ld.shared.b32"(%true, %smem) : (i1, i32) -> i32
+      ptx.inst "st.global.b32"(%true, %target, %v) : (i1, !llvm.ptr<1>, i32) -> ())";
+    const std::string store = R"(ptx.inst "st.shared.b32"(%first, %smem, %c5) : (i1, i32, i32) -> ())";
+    for (const DeviceOptions &options : allModes()) {
+      Machine machine(options);
+      const uint64_t out = machine.allocate(4 * 64);
+      const LaunchReport ordered = machine.run(sumInSharedMemory(barrier, barrier + load), 64, {out}, shared(512));
+      CHECK_MESSAGE(ordered.clean(), ordered.toString());
+      CHECK(machine.download<int32_t>(out, 64) == std::vector<int32_t>(64, 64));
+      for (const std::string &after : {load, store}) {
+        CAPTURE(after);
+        const LaunchReport raced = machine.run(sumInSharedMemory(barrier, after), 64, {out}, shared(512));
+        CHECK_MESSAGE(foundOnly(raced, FindingKind::Race), raced.toString());
+      }
+    }
+  }
+
   TEST_CASE("a named barrier joins the threads that name it") {
     // Warps 0 and 1 meet at barrier 1, warps 2 and 3 at barrier 2.
     const std::string text = kernel("%out: !llvm.ptr<1>", globalOf("target", "out", 4) + sharedOf("own", 4) + R"(
