@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <dirent.h>
 #include <fcntl.h>
@@ -136,16 +137,32 @@ void DiskStore::publish(const Entry &entry) {
   if (readOnly_) {
     return;
   }
-  std::string temporary = temporaryName();
+  std::vector<uint8_t> bytes = entry.serialize();
+  if (bytes.size() > maximalBytes_) {
+    return; // It would push out all others, then itself.
+  }
   std::string name = fileNameOf(entry.key);
-  if (!writeAside(temporary, entry.serialize()) ||
-      ::renameat(folder_.descriptor(), temporary.c_str(), folder_.descriptor(), name.c_str()) != 0) {
-    int error = errno;
-    (void)::unlinkat(folder_.descriptor(), temporary.c_str(), 0);
+  // A temporary file can vanish: after a jump of the clock it looks abandoned to other processes.
+  int error = place(name, bytes);
+  if (error == ENOENT) {
+    error = place(name, bytes);
+  }
+  if (error != 0) {
     cannotWrite(error);
     return;
   }
   evict(maximalBytes_);
+}
+
+int DiskStore::place(const std::string &name, std::span<const uint8_t> bytes) {
+  std::string temporary = temporaryName();
+  if (writeAside(temporary, bytes) &&
+      ::renameat(folder_.descriptor(), temporary.c_str(), folder_.descriptor(), name.c_str()) == 0) {
+    return 0;
+  }
+  int error = errno;
+  (void)::unlinkat(folder_.descriptor(), temporary.c_str(), 0);
+  return error;
 }
 
 KeyLock DiskStore::lock(const Key &key, std::chrono::milliseconds patience) {
@@ -170,6 +187,7 @@ std::vector<DiskStore::Listed> DiskStore::listFiles() {
   }
   timespec clock;
   ::clock_gettime(CLOCK_REALTIME, &clock);
+  const int64_t now = nanoseconds(clock);
   while (const dirent *found = ::readdir(stream)) {
     std::string name = found->d_name;
     struct stat status;
@@ -177,9 +195,11 @@ std::vector<DiskStore::Listed> DiskStore::listFiles() {
       continue;
     }
     if (isEntryName(name)) {
-      files.push_back({std::move(name), static_cast<uint64_t>(status.st_size), nanoseconds(status.st_mtim)});
-    } else if (name.starts_with(kTemporaryPrefix) &&
-               nanoseconds(clock) - nanoseconds(status.st_mtim) > kAbandonedAfter) {
+      int64_t lastUse = nanoseconds(status.st_mtim);
+      // A clock that was ahead has been set back: when this was used is unknown, and it must not stay for ever.
+      bool isFromFuture = lastUse - now > kAbandonedAfter;
+      files.push_back({std::move(name), static_cast<uint64_t>(status.st_size), isFromFuture ? 0 : lastUse});
+    } else if (name.starts_with(kTemporaryPrefix) && std::abs(now - nanoseconds(status.st_mtim)) > kAbandonedAfter) {
       (void)::unlinkat(descriptor, name.c_str(), 0);
     }
   }

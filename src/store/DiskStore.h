@@ -46,7 +46,8 @@ public:
   /// The most recently used entry whose key differs from `key` in nothing but the assembler, or null.
   std::shared_ptr<const Entry> findAnyAssembler(const Key &key);
 
-  /// Writes an entry and then drops least recently used ones until the bound holds.
+  /// Writes an entry and then drops least recently used ones until the bound holds. One that alone is above the bound
+  /// is not kept.
   void publish(const Entry &entry);
 
   /// Waits until this process may compile the kernel of `key`, until `key` has an entry, or until `patience` is over.
@@ -74,6 +75,8 @@ private:
   /// Least recently used first. Removes abandoned temporary files on the way.
   std::vector<Listed> listFiles();
   void evict(uint64_t bytes);
+  /// Writes a file and gives it its name; 0, or the errno of what failed.
+  int place(const std::string &name, std::span<const uint8_t> bytes);
   bool writeAside(const std::string &temporary, std::span<const uint8_t> bytes);
   void cannotWrite(int error);
 

@@ -136,6 +136,31 @@ TEST_CASE("the bound holds after each publication, least recently used first") {
   CHECK(fixture.store->find(sampleKey("d")));
 }
 
+TEST_CASE("an entry above the bound is not kept and pushes nothing out") {
+  Fixture fixture(2000);
+  fixture.store->publish(sampleEntry(sampleKey("small")));
+  fixture.store->publish(sampleEntry(sampleKey("large"), 4000));
+  CHECK(fixture.store->find(sampleKey("small")));
+  CHECK_FALSE(fixture.store->find(sampleKey("large")));
+}
+
+TEST_CASE("what a clock that was ahead left behind goes first") {
+  uint64_t one = sampleEntry(sampleKey("a")).serialize().size();
+  Fixture fixture(2 * one);
+  time_t tomorrow = ::time(nullptr) + 24 * 3600;
+  fixture.store->publish(sampleEntry(sampleKey("a")));
+  fixture.store->publish(sampleEntry(sampleKey("b")));
+  setLastUse(fixture.file(sampleKey("a")), 1000);
+  setLastUse(fixture.file(sampleKey("b")), tomorrow);
+  writeFile(fixture.store->folder() + "/tmp-0000000000000000", {});
+  setLastUse(fixture.store->folder() + "/tmp-0000000000000000", tomorrow);
+  fixture.store->publish(sampleEntry(sampleKey("c")));
+  CHECK(fixture.store->find(sampleKey("a")));
+  CHECK_FALSE(fixture.store->find(sampleKey("b")));
+  CHECK(fixture.store->find(sampleKey("c")));
+  CHECK_FALSE(fs::exists(fixture.store->folder() + "/tmp-0000000000000000"));
+}
+
 TEST_CASE("foreign files and abandoned temporary ones disturb nothing") {
   Fixture fixture;
   writeFile(fixture.store->folder() + "/README", {});

@@ -42,6 +42,22 @@ TEST_CASE("every truncation and any byte too many is found") {
   CHECK_FALSE(Entry::deserialize(bytes).ok());
 }
 
+TEST_CASE("every flipped bit and every truncation of 20 KB is found") {
+  std::vector<uint8_t> bytes = sampleEntry(sampleKey(), 20'000).serialize();
+  REQUIRE(bytes.size() > 20'000);
+  size_t numAccepted = 0;
+  for (size_t bit = 0; bit < 8 * bytes.size(); ++bit) {
+    bytes[bit / 8] ^= static_cast<uint8_t>(1u << (bit % 8));
+    numAccepted += Entry::deserialize(bytes).ok();
+    bytes[bit / 8] ^= static_cast<uint8_t>(1u << (bit % 8));
+  }
+  for (size_t length = 0; length < bytes.size(); ++length) {
+    numAccepted += Entry::deserialize(std::span(bytes).first(length)).ok();
+  }
+  CHECK(numAccepted == 0);
+  CHECK(Entry::deserialize(bytes).ok());
+}
+
 TEST_CASE("the failure says what is wrong") {
   std::vector<uint8_t> bytes = sampleEntry(sampleKey()).serialize();
   SUBCASE("magic") {

@@ -223,6 +223,26 @@ TEST_CASE("a call that fails never costs more than a miss") {
   }
 }
 
+TEST_CASE("a temporary file that vanishes once is written again") {
+  int call = 1;
+  while (true) {
+    CAPTURE(call);
+    TemporaryFolder folder = TemporaryFolder::inMemory();
+    Log log;
+    std::unique_ptr<DiskStore> store = *DiskStore::open(folder.path("store"), 1 << 20, log);
+    fault.arm(Fault::Fail, call, ENOENT);
+    store->publish(sampleEntry(kNew));
+    bool struck = fault.struck;
+    fault.arm(Fault::None, 0);
+    CHECK(store->find(kNew));
+    if (!struck) {
+      break;
+    }
+    ++call;
+  }
+  CHECK(call > 4);
+}
+
 TEST_CASE("a read or write that does a part is continued") { CHECK(atEveryCall(Fault::Short, EIO) > 40); }
 
 TEST_CASE("a process that dies at any call leaves a sound store") {

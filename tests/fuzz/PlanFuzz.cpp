@@ -1,0 +1,35 @@
+// The reader of plan files: what it accepts it writes and reads back as the same.
+
+#include "src/runtime/PlanFile.h"
+#include "tests/fuzz/Fuzz.h"
+
+#include <string>
+
+using namespace jitk;
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  Result<std::vector<Plan::Item>> items = parsePlanFile({reinterpret_cast<const char *>(data), size});
+  if (!items.ok()) {
+    FUZZ_REQUIRE(items.status().code() == StatusCode::InvalidArgument);
+    return 0;
+  }
+  Result<std::vector<Plan::Item>> again = parsePlanFile(writePlanFile(*items));
+  FUZZ_REQUIRE(again.ok() && again->size() == items->size());
+  for (size_t i = 0; i < items->size(); ++i) {
+    FUZZ_REQUIRE((*again)[i].problem->text == (*items)[i].problem->text);
+    FUZZ_REQUIRE((*again)[i].priority == (*items)[i].priority);
+  }
+  return 0;
+}
+
+std::vector<std::vector<uint8_t>> test::fuzzSeeds() {
+  std::vector<std::vector<uint8_t>> seeds;
+  for (std::string text :
+       {R"({"jitk_plan": 1, "kernels": []})",
+        R"({"jitk_plan": 1, "kernels": [{"op": "matmul", "attributes": {"m": "*<=64", "n": 64, "k": 64}}]})",
+        R"({"jitk_plan": 1, "kernels": [{"op": "matmul", "attributes": {"m": 1, "n": 8, "k": 8, "dtype": "f16"},
+            "priority": -3}, {"op": "matmul", "attributes": {"m": "*%16<=4096", "n": 2147483647, "k": 1}}]})"}) {
+    seeds.emplace_back(text.begin(), text.end());
+  }
+  return seeds;
+}
