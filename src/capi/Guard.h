@@ -44,15 +44,22 @@ inline Status require(const void *pointer, const char *name) {
   return pointer ? okStatus() : invalidArgument(std::string(name) + " must not be null");
 }
 
+/// InvalidArgument for a `struct_size` that no version of the struct has: each begins with a size_t and ends at a
+/// multiple of its alignment. So no pointer is ever read by half.
+template <typename T> Status checkStructSize(const T &given, const char *name) {
+  if (given.struct_size >= sizeof given.struct_size && given.struct_size % alignof(T) == 0) {
+    return okStatus();
+  }
+  return invalidArgument(std::string(name) + ".struct_size must be the size of the struct: got " +
+                         std::to_string(given.struct_size));
+}
+
 /// Copies a struct of the caller, whose header may be older (the rest is zero) or newer (the rest must be zero).
 template <typename T> Status readStruct(const T *given, const char *name, T &copy) {
   JITK_TRY(require(given, name));
   std::memset(&copy, 0, sizeof copy);
+  JITK_TRY(checkStructSize(*given, name));
   size_t size = given->struct_size;
-  if (size < sizeof size) {
-    return invalidArgument(std::string(name) + ".struct_size must be the size of the struct: got " +
-                           std::to_string(size));
-  }
   std::memcpy(&copy, given, size < sizeof copy ? size : sizeof copy);
   for (size_t i = sizeof copy; i < size; ++i) {
     if (reinterpret_cast<const unsigned char *>(given)[i] != 0) {
@@ -67,11 +74,8 @@ template <typename T> Status readStruct(const T *given, const char *name, T &cop
 /// Fills a struct of the caller as far as it reaches; its `struct_size` stays.
 template <typename T> Status writeStruct(const T &value, const char *name, T *given) {
   JITK_TRY(require(given, name));
+  JITK_TRY(checkStructSize(*given, name));
   size_t size = given->struct_size;
-  if (size < sizeof size) {
-    return invalidArgument(std::string(name) + ".struct_size must be the size of the struct: got " +
-                           std::to_string(size));
-  }
   std::memcpy(given, &value, size < sizeof value ? size : sizeof value);
   given->struct_size = size;
   return okStatus();

@@ -72,8 +72,14 @@ static void options(void) {
   newer.of_the_future = 1;
   CHECK(jitk_runtime_create(&newer.options, &runtime, NULL) == JITK_STATUS_INVALID_ARGUMENT);
 
+  /* A size that ends within a pointer is that of no version. */
+  read.struct_size = offsetof(jitk_runtime_options_t, store_path) + 4;
+  CHECK_INVALID(jitk_runtime_create(&read, &runtime, &error),
+                "options.struct_size must be the size of the struct: got 12");
+
   /* An older struct: what it does not reach has its default. */
-  read.struct_size = offsetof(jitk_runtime_options_t, jobs);
+  read.struct_size = offsetof(jitk_runtime_options_t, compiler_library);
+  read.log_level = (jitk_log_level_t)9;
   CHECK_OK(jitk_runtime_create(&read, &runtime, &error));
   jitk_runtime_release(runtime);
 }
