@@ -1,0 +1,171 @@
+"""libjitk and its structs as ctypes sees them. Fields are those of jitk.h, in its order; `struct_size` lets the library
+be older or newer than this file."""
+import ctypes
+import os
+import pathlib
+from ctypes import POINTER, c_char_p, c_double, c_float, c_int, c_int32, c_int64, c_size_t, c_uint32, c_uint64, c_void_p
+
+LOG_CALLBACK = ctypes.CFUNCTYPE(None, c_void_p, c_int, c_char_p, c_char_p)
+
+
+class Sized(ctypes.Structure):
+    """A struct that says how long it is."""
+
+    def __init__(self, **fields):
+        super().__init__(**fields)
+        self.struct_size = ctypes.sizeof(self)
+
+
+class RuntimeOptions(Sized):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("store_path", c_char_p),
+        ("store_bytes", c_uint64),
+        ("memory_bytes", c_uint64),
+        ("lock_deadline_ms", c_uint32),
+        ("jobs", c_uint32),
+        ("compiler_library", c_char_p),
+        ("assembler", c_char_p),
+        ("log", LOG_CALLBACK),
+        ("log_user", c_void_p),
+        ("log_level", c_int),
+        ("bundles", POINTER(c_char_p)),
+        ("num_bundles", c_size_t),
+    ]
+
+
+class PrepareOptions(Sized):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("device", c_void_p),
+        ("target", c_char_p),
+        ("progress", c_void_p),
+        ("progress_user", c_void_p),
+        ("deadline_ms", c_uint32),
+    ]
+
+
+class DlpackLaunch(Sized):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("tensors", POINTER(c_void_p)),
+        ("num_tensors", c_size_t),
+        ("scalars", POINTER(c_float)),
+        ("num_scalars", c_size_t),
+        ("dimensions", POINTER(c_int64)),
+        ("num_dimensions", c_size_t),
+        ("workspace", c_uint64),
+        ("workspace_bytes", c_uint64),
+        ("stream", c_void_p),
+    ]
+
+
+class KernelInfo(Sized):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("description", c_char_p),
+        ("target", c_char_p),
+        ("key", c_char_p),
+        ("tier", c_int),
+        ("registers", c_uint32),
+        ("spill_bytes", c_uint32),
+        ("shared_bytes", c_uint32),
+        ("num_steps", c_uint32),
+        ("code_bytes", c_uint64),
+        ("build_ms", c_double),
+        ("lower_ms", c_double),
+        ("llvm_ms", c_double),
+        ("assemble_ms", c_double),
+        ("obtain_ms", c_double),
+        ("load_ms", c_double),
+    ]
+
+
+# Functions that return a status; an error pointer, which `call` adds, is their last parameter.
+CHECKED = {
+    "jitk_runtime_create": [POINTER(RuntimeOptions), POINTER(c_void_p)],
+    "jitk_runtime_report": [c_void_p, POINTER(c_void_p)],
+    "jitk_runtime_kernel": [c_void_p, c_void_p, c_void_p, POINTER(c_void_p)],
+    "jitk_device_open": [c_void_p, c_char_p, c_void_p, POINTER(c_void_p)],
+    "jitk_device_allocate": [c_void_p, c_size_t, POINTER(c_uint64)],
+    "jitk_device_free": [c_void_p, c_uint64],
+    "jitk_device_synchronize": [c_void_p],
+    "jitk_description_parse": [c_char_p, POINTER(c_void_p)],
+    "jitk_plan_create": [c_void_p, POINTER(c_void_p)],
+    "jitk_plan_add": [c_void_p, c_void_p, c_int32],
+    "jitk_plan_add_json": [c_void_p, c_char_p],
+    "jitk_plan_prepare": [c_void_p, POINTER(PrepareOptions)],
+    "jitk_plan_wait": [c_void_p, c_uint32],
+    "jitk_plan_seal": [c_void_p],
+    "jitk_plan_kernel": [c_void_p, c_void_p, c_void_p, POINTER(c_void_p)],
+    "jitk_kernel_info": [c_void_p, POINTER(KernelInfo)],
+    "jitk_kernel_workspace_bytes": [c_void_p, POINTER(c_int64), c_size_t, POINTER(c_uint64)],
+    "jitk_kernel_launch_dlpack": [c_void_p, POINTER(DlpackLaunch)],
+}
+
+# The others: result, parameters.
+PLAIN = {
+    "jitk_status_name": (c_char_p, [c_int]),
+    "jitk_error_message": (c_char_p, [c_void_p]),
+    "jitk_error_stage": (c_char_p, [c_void_p]),
+    "jitk_error_tool_output": (c_char_p, [c_void_p]),
+    "jitk_error_key": (c_char_p, [c_void_p]),
+    "jitk_error_release": (None, [c_void_p]),
+    "jitk_version": (c_char_p, []),
+    "jitk_text_data": (c_char_p, [c_void_p]),
+    "jitk_text_release": (None, [c_void_p]),
+    "jitk_description_release": (None, [c_void_p]),
+    "jitk_runtime_release": (None, [c_void_p]),
+    "jitk_device_name": (c_char_p, [c_void_p]),
+    "jitk_device_target": (c_char_p, [c_void_p]),
+    "jitk_device_release": (None, [c_void_p]),
+    "jitk_plan_release": (None, [c_void_p]),
+    "jitk_plan_size": (c_size_t, [c_void_p]),
+    "jitk_kernel_release": (None, [c_void_p]),
+    "jitk_kernel_num_tensors": (c_size_t, [c_void_p]),
+    "jitk_kernel_tensor_name": (c_char_p, [c_void_p, c_size_t]),
+    "jitk_kernel_num_scalars": (c_size_t, [c_void_p]),
+    "jitk_kernel_scalar_name": (c_char_p, [c_void_p, c_size_t]),
+}
+
+
+class Error(RuntimeError):
+    """A call failed. `status` is the name of jitk_status_t without its prefix."""
+
+    def __init__(self, status, message, stage="", tool_output="", key=""):
+        super().__init__(f"{status}: {message}")
+        self.status, self.message, self.stage, self.tool_output, self.key = status, message, stage, tool_output, key
+
+
+def _open():
+    beside = pathlib.Path(__file__).parent / "libjitk.so.0"
+    path = os.environ.get("JITK_LIBRARY") or (str(beside) if beside.exists() else "libjitk.so.0")
+    library = ctypes.CDLL(path)
+    for name, parameters in CHECKED.items():
+        function = getattr(library, name)
+        function.restype, function.argtypes = c_int, parameters + [POINTER(c_void_p)]
+    for name, (result, parameters) in PLAIN.items():
+        function = getattr(library, name)
+        function.restype, function.argtypes = result, parameters
+    return library
+
+
+library = _open()
+
+
+def call(name, *arguments):
+    """Calls a function of CHECKED; its failure is an Error."""
+    error = c_void_p()
+    status = getattr(library, name)(*arguments, ctypes.byref(error))
+    if status == 0:
+        return
+    texts = [getattr(library, f"jitk_error_{part}")(error).decode() for part in ("message", "stage", "tool_output", "key")]
+    library.jitk_error_release(error)
+    raise Error(library.jitk_status_name(status).decode(), *texts)
+
+
+def make(name, *arguments):
+    """Calls a function of CHECKED that gives a handle."""
+    handle = c_void_p()
+    call(name, *arguments, ctypes.byref(handle))
+    return handle

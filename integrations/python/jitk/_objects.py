@@ -1,0 +1,181 @@
+"""Runtime, Device, Plan and Kernel: thin owners of handles. All are safe to share between threads."""
+import ctypes
+import weakref
+
+from ._library import DlpackLaunch, KernelInfo, PrepareOptions, RuntimeOptions, call, library, make
+
+_FOREVER = 2**32 - 1
+
+
+class _Handle:
+    """Gives its reference back when it is collected. Passed to calls as it is, so that it lives until they return."""
+
+    def __init__(self, handle, release):
+        self._as_parameter_ = handle
+        weakref.finalize(self, release, handle)
+
+
+def _describe(text):
+    return _Handle(make("jitk_description_parse", text.encode()), library.jitk_description_release)
+
+
+class Runtime(_Handle):
+    """Workers, the store and the compiler. `store=""`: no disk; None: the default folder."""
+
+    def __init__(self, *, store=None, compiler_library=None, assembler=None, jobs=0, bundles=None):
+        options = RuntimeOptions(jobs=jobs)
+        options.store_path = None if store is None else str(store).encode()
+        options.compiler_library = None if compiler_library is None else str(compiler_library).encode()
+        options.assembler = None if assembler is None else assembler.encode()
+        if bundles is not None:
+            options.bundles = (ctypes.c_char_p * max(len(bundles), 1))(*[str(path).encode() for path in bundles])
+            options.num_bundles = len(bundles)
+        super().__init__(make("jitk_runtime_create", ctypes.byref(options)), library.jitk_runtime_release)
+
+    def device(self, name):
+        """Opens "cuda:0" or "emulator:sm_90a"."""
+        return Device(make("jitk_device_open", self, name.encode(), None))
+
+    def plan(self, descriptions=()):
+        plan = Plan(make("jitk_plan_create", self))
+        for description in descriptions:
+            plan.add(description)
+        return plan
+
+    def kernel(self, device, description):
+        """Gets one kernel now: found, or compiled on this thread."""
+        return Kernel(make("jitk_runtime_kernel", self, device, _describe(description)))
+
+    def report(self):
+        """What works on this machine, as JSON."""
+        text = make("jitk_runtime_report", self)
+        try:
+            return library.jitk_text_data(text).decode()
+        finally:
+            library.jitk_text_release(text)
+
+
+class Device(_Handle):
+    def __init__(self, handle):
+        super().__init__(handle, library.jitk_device_release)
+
+    @property
+    def name(self):
+        return library.jitk_device_name(self).decode()
+
+    @property
+    def target(self):
+        return library.jitk_device_target(self).decode()
+
+    def synchronize(self):
+        """Waits for all work. Raises what kernels did wrong, and what an emulator found."""
+        call("jitk_device_synchronize", self)
+
+    def array(self, shape, dtype):
+        """A numpy array of zeros in the memory of this device, which must be an emulator. It keeps the device."""
+        import numpy
+
+        if not self.target.startswith("emulator:"):
+            raise ValueError(f"device must be an emulator: got {self.target}")
+        dtype = numpy.dtype(dtype)
+        count = int(numpy.prod(shape, dtype=numpy.int64))
+        address = ctypes.c_uint64()
+        call("jitk_device_allocate", self, max(count, 1) * dtype.itemsize, ctypes.byref(address))
+        memory = (ctypes.c_uint8 * (max(count, 1) * dtype.itemsize)).from_address(address.value)
+        # Arrays hold `memory`, however they are sliced; the last one frees it.
+        weakref.finalize(memory, _free, self, address.value)
+        array = numpy.frombuffer(memory, dtype=dtype, count=count).reshape(shape)
+        array[...] = 0
+        return array
+
+
+def _free(device, address):
+    call("jitk_device_free", device, address)
+
+
+class Plan(_Handle):
+    """A closed set of descriptions: add, prepare, seal."""
+
+    def __init__(self, handle):
+        super().__init__(handle, library.jitk_plan_release)
+
+    def __len__(self):
+        return library.jitk_plan_size(self)
+
+    def add(self, description, priority=0):
+        call("jitk_plan_add", self, _describe(description), priority)
+
+    def add_json(self, text):
+        """Adds what a plan file holds."""
+        call("jitk_plan_add_json", self, text.encode())
+
+    def prepare(self, device, *, wait=True, deadline_ms=0):
+        """Finds or compiles all kernels, and loads them. Without `wait` it returns at once."""
+        options = PrepareOptions(device=device._as_parameter_, deadline_ms=deadline_ms)
+        call("jitk_plan_prepare", self, ctypes.byref(options))
+        if wait:
+            self.wait()
+
+    def wait(self, timeout_ms=_FOREVER):
+        call("jitk_plan_wait", self, timeout_ms)
+
+    def seal(self):
+        """From here on nothing compiles and nothing loads."""
+        call("jitk_plan_seal", self)
+
+    def kernel(self, device, description):
+        return Kernel(make("jitk_plan_kernel", self, device, _describe(description)))
+
+
+_pointer_of = ctypes.pythonapi.PyCapsule_GetPointer
+_pointer_of.restype, _pointer_of.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+
+
+class Kernel(_Handle):
+    """A kernel loaded on one device. Immutable."""
+
+    def __init__(self, handle):
+        super().__init__(handle, library.jitk_kernel_release)
+
+    @property
+    def tensors(self):
+        """Names, in the order in which `launch` takes them."""
+        count = library.jitk_kernel_num_tensors(self)
+        return [library.jitk_kernel_tensor_name(self, i).decode() for i in range(count)]
+
+    @property
+    def scalars(self):
+        count = library.jitk_kernel_num_scalars(self)
+        return [library.jitk_kernel_scalar_name(self, i).decode() for i in range(count)]
+
+    def info(self):
+        """Facts of the kernel by name: description, key, registers, code_bytes, ..."""
+        info = KernelInfo()
+        call("jitk_kernel_info", self, ctypes.byref(info))
+        values = {name: getattr(info, name) for name, _ in KernelInfo._fields_[1:]}
+        return {name: value.decode() if isinstance(value, bytes) else value for name, value in values.items()}
+
+    def launch(self, *tensors, scalars=(), dimensions=(), workspace=0, workspace_bytes=0, stream=None):
+        """Enqueues the kernel on `stream` (a CUstream as an integer; None: the legacy default stream). Tensors are
+        anything with __dlpack__; dimensions are needed only where no shape tells them."""
+        # The capsules own the views: they stay until the call has returned. No stream is told to __dlpack__, since the
+        # caller orders the work: -1 asks for no synchronization.
+        capsules = [_export(tensor) for tensor in tensors]
+        views = (ctypes.c_void_p * len(capsules))(*[_pointer_of(capsule, b"dltensor") for capsule in capsules])
+        launch = DlpackLaunch(num_tensors=len(capsules), workspace=workspace, workspace_bytes=workspace_bytes)
+        launch.tensors = ctypes.cast(views, ctypes.POINTER(ctypes.c_void_p))
+        launch.scalars = (ctypes.c_float * max(len(scalars), 1))(*scalars)
+        launch.num_scalars = len(scalars)
+        if dimensions:
+            launch.dimensions = (ctypes.c_int64 * len(dimensions))(*dimensions)
+            launch.num_dimensions = len(dimensions)
+        launch.stream = stream
+        call("jitk_kernel_launch_dlpack", self, ctypes.byref(launch))
+
+
+_CPU = 1
+
+
+def _export(tensor):
+    on_host = tensor.__dlpack_device__()[0] == _CPU
+    return tensor.__dlpack__() if on_host else tensor.__dlpack__(stream=-1)

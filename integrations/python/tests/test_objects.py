@@ -1,0 +1,51 @@
+"""The package with the stub compiler: objects, failures, what is checked of tensors."""
+import gc
+import json
+import os
+import unittest
+
+import jitk
+
+MATMUL = "matmul m=*<=512 n=64 k=64 dtype=fp16 out_dtype=fp16"
+
+
+class Objects(unittest.TestCase):
+    def setUp(self):
+        self.runtime = jitk.Runtime(store="", compiler_library=os.environ["JITK_TEST_COMPILER"])
+        self.device = self.runtime.device("emulator:sm_90a")
+
+    def test_plan_prepare_seal_launch(self):
+        plan = self.runtime.plan([MATMUL, MATMUL])
+        plan.add_json('{"jitk_plan": 1, "kernels": [{"op": "matmul", "attributes": {"m": 1, "n": 8, "k": 8}}]}')
+        self.assertEqual(len(plan), 2)
+        plan.prepare(self.device)
+        plan.seal()
+        kernel = plan.kernel(self.device, MATMUL)
+        self.assertEqual(kernel.tensors, ["a", "b", "c"])
+        self.assertEqual(kernel.info()["registers"], 32)
+        with self.assertRaises(jitk.Error) as failed:
+            plan.kernel(self.device, "matmul m=3 n=8 k=8")
+        self.assertEqual(failed.exception.status, "NOT_PREPARED")
+
+    def test_failures_have_their_details(self):
+        with self.assertRaises(jitk.Error) as failed:
+            self.runtime.kernel(self.device, "matmul m=1 n=13 k=64")
+        self.assertEqual((failed.exception.status, failed.exception.stage), ("UNSUPPORTED", "build"))
+        self.assertEqual(failed.exception.tool_output, "stub: bad luck")
+        with self.assertRaisesRegex(jitk.Error, "INVALID_ARGUMENT: op must be one of"):
+            self.runtime.kernel(self.device, "nonsense")
+        with self.assertRaisesRegex(jitk.Error, "device must be"):
+            self.runtime.device("toaster")
+
+    def test_objects_may_go_in_any_order(self):
+        kernel = self.runtime.kernel(self.device, MATMUL)
+        del self.runtime, self.device
+        gc.collect()
+        self.assertEqual(kernel.scalars, [])
+
+    def test_a_report_is_json(self):
+        self.assertIn("build_id", json.loads(self.runtime.report()))
+
+
+if __name__ == "__main__":
+    unittest.main()
