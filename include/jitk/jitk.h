@@ -235,6 +235,34 @@ JITK_API void jitk_runtime_release(jitk_runtime_t runtime);
  */
 JITK_API jitk_status_t jitk_runtime_report(jitk_runtime_t runtime, jitk_text_t *report, jitk_error_t *error);
 
+/* What a runtime did since it was created. In an output, fields that the caller's `struct_size` does not reach are left
+ * out. */
+typedef struct jitk_counters_t {
+  size_t struct_size;
+  /* Requests for a kernel, by how they were served. */
+  uint64_t found_loaded;
+  uint64_t found_in_memory;
+  uint64_t found_on_disk;
+  uint64_t found_in_bundles;
+  uint64_t found_in_shared_store;
+  uint64_t joined; /* waited for another thread */
+  uint64_t compiled;
+  uint64_t failed;
+  /* Compilations begun, those of them that failed, and the microseconds that all took. */
+  uint64_t compilations;
+  uint64_t failed_compilations;
+  uint64_t compile_us;
+  /* Waits for another process that were given up at their deadline. */
+  uint64_t lock_timeouts;
+  /* Kernels loaded on devices, and the bytes of their code. */
+  uint64_t loads;
+  uint64_t loaded_bytes;
+} jitk_counters_t;
+
+/* Fills `*counters`, whose `struct_size` the caller has set. Each count is exact; together they are of no one moment.
+ */
+JITK_API jitk_status_t jitk_runtime_counters(jitk_runtime_t runtime, jitk_counters_t *counters, jitk_error_t *error);
+
 /* ---------------------------------------------------------------------------------------------------------------- */
 /* Devices                                                                                                          */
 
@@ -546,6 +574,12 @@ JITK_API jitk_status_t jitk_plan_wait(jitk_plan_t plan, uint32_t timeout_ms, jit
  */
 JITK_API jitk_status_t jitk_plan_wait_kernel(jitk_plan_t plan, jitk_description_t description, uint32_t timeout_ms,
                                              jitk_error_t *error);
+/*
+ * When each kernel of the last preparation was got or compiled, by which worker, and how long each stage took, so far:
+ * a JSON text in Chrome's trace event format, for chrome://tracing or Perfetto. Fails with INVALID_ARGUMENT if nothing
+ * was started.
+ */
+JITK_API jitk_status_t jitk_plan_trace(jitk_plan_t plan, jitk_text_t *trace, jitk_error_t *error);
 /* Kernels that are not begun are not begun; each counts as CANCELLED. Those being compiled are finished. */
 JITK_API void jitk_plan_cancel(jitk_plan_t plan);
 /*

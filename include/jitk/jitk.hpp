@@ -145,6 +145,14 @@ public:
     return takeText(text);
   }
 
+  jitk_counters_t counters() const {
+    Call call;
+    jitk_counters_t counters = {};
+    counters.struct_size = sizeof counters;
+    call.check(jitk_runtime_counters(handle_, &counters, call.error()));
+    return counters;
+  }
+
   std::string key(const Description &description, const std::string &target) const {
     Call call;
     jitk_text_t text = nullptr;
@@ -366,6 +374,13 @@ public:
   void waitFor(const Description &description, uint32_t timeoutMs = kForever) const {
     Call call;
     call.check(jitk_plan_wait_kernel(handle_, description.get(), timeoutMs, call.error()));
+  }
+  /// The last preparation as Chrome's trace events.
+  std::string trace() const {
+    Call call;
+    jitk_text_t text = nullptr;
+    call.check(jitk_plan_trace(handle_, &text, call.error()));
+    return takeText(text);
   }
   void cancel() const { jitk_plan_cancel(handle_); }
   void seal() const {

@@ -174,6 +174,18 @@ jitk_status_t jitk_plan_wait_kernel(jitk_plan_t plan, jitk_description_t descrip
   });
 }
 
+jitk_status_t jitk_plan_trace(jitk_plan_t plan, jitk_text_t *trace, jitk_error_t *error) {
+  if (trace) {
+    *trace = nullptr;
+  }
+  return onPlan(plan, error, [&](Plan &of) -> Status {
+    JITK_TRY(require(trace, "trace"));
+    JITK_ASSIGN(std::string text, of.trace());
+    *trace = new jitk_text_s{std::move(text)};
+    return okStatus();
+  });
+}
+
 void jitk_plan_cancel(jitk_plan_t plan) {
   if (plan && plan->generation == processGeneration()) {
     plan->plan.cancel();

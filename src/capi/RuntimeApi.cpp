@@ -26,8 +26,8 @@ static Status chooseLog(const jitk_runtime_options_t &given, RuntimeOptions &opt
     bool chosen = given.log_level != JITK_LOG_LEVEL_DEFAULT;
     options.logFilter.level = chosen ? static_cast<LogLevel>(given.log_level) : LogLevel::Warning;
   } else if (environment().log) {
-    options.logSink = stderrSink();
     options.logFilter = LogFilter::parse(*environment().log);
+    options.logSink = stderrSink(options.logFilter.json);
   }
   return okStatus();
 }
@@ -163,6 +163,32 @@ jitk_status_t jitk_runtime_report(jitk_runtime_t runtime, jitk_text_t *report, j
     }
     *report = new jitk_text_s{json.dump(2)};
     return okStatus();
+  });
+}
+
+jitk_status_t jitk_runtime_counters(jitk_runtime_t runtime, jitk_counters_t *counters, jitk_error_t *error) {
+  return guard(error, [&]() -> Status {
+    JITK_TRY(require(runtime, "runtime"));
+    JITK_TRY(checkProcess(runtime));
+    const Counters &now = runtime->runtime->counters();
+    auto of = [&](Tier tier) { return now.kernels[static_cast<size_t>(tier)].load(std::memory_order_relaxed); };
+    jitk_counters_t read = {};
+    read.struct_size = sizeof read;
+    read.found_loaded = of(Tier::Loaded);
+    read.found_in_memory = of(Tier::Memory);
+    read.found_on_disk = of(Tier::Disk);
+    read.found_in_bundles = of(Tier::Bundle);
+    read.found_in_shared_store = of(Tier::Shared);
+    read.joined = of(Tier::Joined);
+    read.compiled = of(Tier::Compiled);
+    read.failed = of(Tier::None);
+    read.compilations = now.compilations;
+    read.failed_compilations = now.failures;
+    read.compile_us = now.microseconds;
+    read.lock_timeouts = now.lockTimeouts;
+    read.loads = now.loads;
+    read.loaded_bytes = now.loadedBytes;
+    return writeStruct(read, "counters", counters);
   });
 }
 

@@ -17,6 +17,12 @@ Result<Key> EntrySource::keyOf(const Problem &problem, const Target &target) {
 }
 
 Result<Obtained> EntrySource::obtain(const Problem &problem, const Target &target) {
+  Result<Obtained> obtained = obtainUncounted(problem, target);
+  Counters::add(counters_.kernels[static_cast<size_t>(obtained.ok() ? obtained->tier : Tier::None)]);
+  return obtained;
+}
+
+Result<Obtained> EntrySource::obtainUncounted(const Problem &problem, const Target &target) {
   Stopwatch watch;
   Result<Key> key = keyOf(problem, target);
   if (!key.ok()) {
@@ -53,6 +59,7 @@ Result<Obtained> EntrySource::findOrCompile(const Problem &problem, const Target
   if (disk_) {
     lock = disk_->lock(key, lockPatience_);
     if (lock.outcome() == KeyLock::Outcome::TimedOut) {
+      Counters::add(counters_.lockTimeouts);
       log_.warning("store", "another process holds the lock for too long: compiling too: " + problem.text);
     }
     // Whoever held it may have published.
@@ -125,8 +132,16 @@ static Status checkCompiled(const CompiledKernel &kernel) {
 Result<CompiledKernel> EntrySource::compile(const Problem &problem, const Target &target,
                                             const CompileOptions &options) {
   JITK_ASSIGN(Compiler * compiler, compiler_.get());
-  JITK_ASSIGN(CompiledKernel compiled, compiler->compile(problem.description, target, options));
-  JITK_TRY(checkCompiled(compiled), "after compiling " + problem.text);
+  Stopwatch watch;
+  Counters::add(counters_.compilations);
+  Result<CompiledKernel> compiled = compiler->compile(problem.description, target, options);
+  if (compiled.ok()) {
+    if (Status status = checkCompiled(*compiled); !status.ok()) {
+      compiled = std::move(status).withNote("after compiling " + problem.text);
+    }
+  }
+  Counters::add(counters_.microseconds, static_cast<uint64_t>(1000 * watch.milliseconds()));
+  Counters::add(counters_.failures, compiled.ok() ? 0 : 1);
   return compiled;
 }
 

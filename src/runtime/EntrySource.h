@@ -5,6 +5,7 @@
 
 #pragma once
 
+#include "src/runtime/Counters.h"
 #include "src/runtime/LazyCompiler.h"
 #include "src/runtime/Problem.h"
 #include "src/runtime/SingleFlight.h"
@@ -43,12 +44,12 @@ struct Obtained {
 /// Thread-safe.
 class EntrySource {
 public:
-  /// `disk` and `shared` may be null. `compiler` and `log` must outlive this.
+  /// `disk` and `shared` may be null. `compiler`, `log` and `counters` must outlive this.
   EntrySource(LazyCompiler &compiler, std::vector<std::unique_ptr<Bundle>> bundles, std::unique_ptr<DiskStore> disk,
               std::unique_ptr<SharedStore> shared, uint64_t memoryBytes, std::chrono::milliseconds lockPatience,
-              Log &log)
+              Log &log, Counters &counters)
       : compiler_(compiler), bundles_(std::move(bundles)), disk_(std::move(disk)), shared_(std::move(shared)),
-        memory_(memoryBytes), lockPatience_(lockPatience), log_(log) {}
+        memory_(memoryBytes), lockPatience_(lockPatience), log_(log), counters_(counters) {}
 
   /// Gets the entry; compiles on the calling thread if nobody has it. Without a compiler, or without an assembler, an
   /// entry of a bundle or of the disk store serves whatever assembler made it.
@@ -65,6 +66,7 @@ public:
   std::span<const std::unique_ptr<Bundle>> bundles() const { return bundles_; }
 
 private:
+  Result<Obtained> obtainUncounted(const Problem &problem, const Target &target);
   Key makeKey(const Problem &problem, const Target &target, std::string assembler) const;
   Result<Obtained> findOrCompile(const Problem &problem, const Target &target, const Key &key);
   std::shared_ptr<const Entry> findInBundles(const Key &key);
@@ -79,6 +81,7 @@ private:
   MemoryStore memory_;
   const std::chrono::milliseconds lockPatience_;
   Log &log_;
+  Counters &counters_;
   SingleFlight<Obtained> flights_;
 };
 

@@ -103,6 +103,14 @@ Status Plan::wait(const Problem &problem, std::optional<std::chrono::millisecond
   return running->wait(problem, timeout);
 }
 
+Result<std::string> Plan::trace() const {
+  std::shared_ptr<Preparation> last = preparation();
+  if (!last) {
+    return invalidArgument("plan must be in preparation, or prepared").atStage("plan");
+  }
+  return last->trace();
+}
+
 void Plan::cancel() {
   if (std::shared_ptr<Preparation> running = preparation()) {
     running->cancel();

@@ -62,6 +62,8 @@ public:
   /// Waits for one problem of the preparation, and returns its outcome.
   Status wait(const Problem &problem, std::optional<std::chrono::milliseconds> timeout);
   void cancel();
+  /// See `Preparation::trace`; of the last preparation. InvalidArgument if there was none.
+  Result<std::string> trace() const;
   Status seal();
 
   /// A table of the kernels of a sealed plan; InvalidArgument if it is not sealed, and as `Dispatch::create`.

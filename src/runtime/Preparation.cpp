@@ -1,9 +1,10 @@
 #include "src/runtime/Preparation.h"
 
-#include "src/runtime/Stopwatch.h"
-
+#include <algorithm>
+#include <array>
 #include <exception>
 #include <new>
+#include <nlohmann/json.hpp>
 
 namespace jitk {
 
@@ -24,6 +25,7 @@ void Preparation::prepareNext() {
   size_t index = next_.fetch_add(1, std::memory_order_relaxed);
   const std::shared_ptr<const Problem> &problem = items_[index].problem;
   Outcome outcome;
+  double begin = watch_.milliseconds();
   // The entry of a worker's task: std and oneTBB may throw, nothing of ours does.
   try {
     outcome = prepare(problem);
@@ -34,6 +36,7 @@ void Preparation::prepareNext() {
   } catch (...) {
     outcome.status = internalError("exception while preparing " + problem->text);
   }
+  outcome.begin = begin;
   finish(index, std::move(outcome));
 }
 
@@ -89,6 +92,9 @@ void Preparation::finish(size_t index, Outcome outcome) {
   size_t done = 0;
   {
     std::lock_guard lock(mutex_);
+    size_t worker = workers_.try_emplace(std::this_thread::get_id(), workers_.size()).first->second;
+    spans_.push_back({index, worker, outcome.begin, outcome.obtainMilliseconds, outcome.loadMilliseconds, outcome.tier,
+                      outcome.status.code(), outcome.entry ? outcome.entry->facts : EntryFacts()});
     // The count itself goes up after the callback: who waits may free what the callback uses.
     done = numFinished_ + 1;
     if (!outcome.status.ok() && firstFailure_.ok() && !item.generic) {
@@ -149,6 +155,46 @@ Status Preparation::wait(const Problem &problem, std::optional<std::chrono::mill
 bool Preparation::finished() {
   std::lock_guard lock(mutex_);
   return numFinished_ == items_.size();
+}
+
+static_assert(static_cast<size_t>(Tier::Shared) + 1 == Counters::kNumTiers);
+static constexpr std::array<const char *, Counters::kNumTiers> kTierNames = {"failed",   "loaded", "memory", "disk",
+                                                                             "compiled", "joined", "bundle", "shared"};
+
+std::string Preparation::trace() {
+  using Json = nlohmann::ordered_json;
+  Json events = Json::array();
+  auto add = [&](const char *category, const std::string &name, size_t worker, double begin, double length) -> Json & {
+    // Microseconds, as the format wants them.
+    events.push_back({{"name", name},
+                      {"cat", category},
+                      {"ph", "X"},
+                      {"ts", 1000 * begin},
+                      {"dur", 1000 * length},
+                      {"pid", 1},
+                      {"tid", worker}});
+    return events.back();
+  };
+  std::lock_guard lock(mutex_);
+  for (const Span &span : spans_) {
+    const std::string &name = items_[span.item].problem->text;
+    add("kernel", name, span.worker, span.begin, span.obtain + span.load)["args"] = {
+        {"tier", kTierNames[static_cast<size_t>(span.tier)]}, {"status", statusCodeName(span.code)}};
+    double end = span.begin + span.obtain;
+    if (span.tier == Tier::Compiled) {
+      const EntryFacts &facts = span.facts;
+      double begin = end - (facts.buildMs + facts.lowerMs + facts.llvmMs + facts.assembleMs);
+      for (auto [stage, length] : {std::pair("build", facts.buildMs), std::pair("lower", facts.lowerMs),
+                                   std::pair("llvm", facts.llvmMs), std::pair("assemble", facts.assembleMs)}) {
+        add("stage", stage, span.worker, std::max(begin, span.begin), length);
+        begin += length;
+      }
+    }
+    if (span.load > 0) {
+      add("stage", "load", span.worker, end, span.load);
+    }
+  }
+  return Json{{"displayTimeUnit", "ms"}, {"traceEvents", std::move(events)}}.dump(1);
 }
 
 } // namespace jitk

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "src/runtime/Runtime.h"
+#include "src/runtime/Stopwatch.h"
 
 #include <atomic>
 #include <chrono>
@@ -13,6 +14,7 @@
 #include <mutex>
 #include <optional>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 namespace jitk {
@@ -59,13 +61,26 @@ public:
   /// The outcome of one problem, once it is there; InvalidArgument if the preparation does not have it.
   Status wait(const Problem &problem, std::optional<std::chrono::milliseconds> timeout);
   bool finished();
+  /// What was done when and on which worker, so far, in Chrome's trace event format (chrome://tracing, Perfetto).
+  std::string trace();
 
 private:
+  /// One problem on the time line; milliseconds since the preparation began.
+  struct Span {
+    size_t item;
+    size_t worker;
+    double begin, obtain, load;
+    Tier tier;
+    StatusCode code;
+    EntryFacts facts; ///< of its compilation
+  };
+
   struct Outcome {
     Status status;
     std::shared_ptr<const Entry> entry;
     Tier tier = Tier::None;
     double obtainMilliseconds = 0, loadMilliseconds = 0;
+    double begin = 0; ///< milliseconds since the preparation began
   };
 
   void prepareNext();
@@ -79,6 +94,7 @@ private:
   const PrepareOptions options_;
   const std::vector<Item> items_;
   std::map<std::string_view, size_t> places_; ///< of the problems' texts; never changes
+  const Stopwatch watch_;
   std::atomic<size_t> next_ = 0;
   std::atomic<bool> cancelled_ = false;
   std::mutex reporting_; ///< held over a callback, so that they come one at a time and in order
@@ -86,6 +102,8 @@ private:
   std::condition_variable changed_;
   size_t numFinished_ = 0;                      ///< guarded by mutex_
   std::vector<std::optional<Status>> outcomes_; ///< guarded by mutex_
+  std::vector<Span> spans_;                     ///< guarded by mutex_
+  std::map<std::thread::id, size_t> workers_;   ///< in the order in which they began; guarded by mutex_
   Status firstFailure_;                         ///< guarded by mutex_
 };
 

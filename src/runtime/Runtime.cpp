@@ -29,7 +29,7 @@ Runtime::Runtime(RuntimeOptions &options, std::unique_ptr<Compiler> isolated,
       compiler_(options.compiler ? LazyCompiler(*options.compiler, options.assembler)
                                  : LazyCompiler(options.compilerLibrary, options.buildId, options.assembler)),
       entries_(compiler_, std::move(bundles), openDisk(options), openShared(options), options.memoryBytes,
-               options.lockPatience, log_),
+               options.lockPatience, log_, counters_),
       generation_(processGeneration()), workers_(createWorkers(options.jobs)) {}
 
 std::unique_ptr<DiskStore> Runtime::openDisk(const RuntimeOptions &options) {
@@ -66,6 +66,7 @@ Result<std::shared_ptr<const Kernel>> Runtime::kernel(const std::shared_ptr<Devi
   how = Tier::Loaded;
   Place place(device.get(), problem->text);
   if (std::shared_ptr<const Kernel> kernel = findLoaded(place)) {
+    Counters::add(counters_.kernels[static_cast<size_t>(Tier::Loaded)]);
     return kernel;
   }
   bool joined = false;
@@ -87,6 +88,8 @@ Result<std::shared_ptr<const Kernel>> Runtime::obtainAndLoad(const std::shared_p
   }
   JITK_ASSIGN(Obtained obtained, entries_.obtain(*problem, device->target()));
   JITK_ASSIGN(std::shared_ptr<const Kernel> kernel, Kernel::load(device, problem, obtained));
+  Counters::add(counters_.loads);
+  Counters::add(counters_.loadedBytes, kernel->entry().code.size());
   std::lock_guard lock(mutex_);
   std::erase_if(loaded_, [](const auto &item) { return item.second.expired(); });
   loaded_[place] = kernel;

@@ -60,6 +60,7 @@ public:
   bool compilerIsIsolated() const { return isolated_ != nullptr; }
   Workers &workers() { return *workers_; }
   Log &log() { return log_; }
+  const Counters &counters() const { return counters_; }
   /// Why there is no disk store; OK if there is one or none is wanted.
   const Status &storeProblem() const { return storeProblem_; }
   /// `processGeneration` of the process that made this.
@@ -78,6 +79,7 @@ private:
                                                       const Place &place);
 
   Log log_;
+  Counters counters_;
   Status storeProblem_;
   std::unique_ptr<Compiler> isolated_; ///< null where the compiler is not isolated
   LazyCompiler compiler_;

@@ -22,9 +22,10 @@ std::string_view logLevelName(LogLevel level);
 struct LogFilter {
   LogLevel level = LogLevel::Warning;
   std::vector<std::string> categories;
+  bool json = false; ///< lines to stderr are JSON objects
 
-  /// Reads JITK_LOG: words divided by commas, each a level ("debug") or else a category ("store"). A text without a
-  /// level means Debug. "1" means Info of all.
+  /// Reads JITK_LOG: words divided by commas, each a level ("debug"), "json", or else a category ("store"). A text
+  /// without a level means Debug. "1" means Info of all.
   static LogFilter parse(std::string_view text);
 };
 
@@ -52,7 +53,11 @@ private:
   std::mutex mutex_; ///< one line at a time
 };
 
-/// Writes "jitk: warning: store: message" to stderr. The only place of the library that prints.
-Log::Sink stderrSink();
+/// Writes "jitk: warning: store: message" to stderr, or what `jsonLine` makes of it. The only place of the library that
+/// prints.
+Log::Sink stderrSink(bool json = false);
+
+/// {"time": seconds of the epoch, "pid": ..., "level": "warning", "category": "store", "message": "..."}, on one line.
+std::string jsonLine(double time, LogLevel level, std::string_view category, std::string_view message);
 
 } // namespace jitk

@@ -182,6 +182,27 @@ static void check_misses(jitk_runtime_t runtime, jitk_device_t device, jitk_desc
   jitk_description_release(unknown);
 }
 
+/* Two kernels were compiled and loaded, and nothing else happened; the trace has them with their stages. */
+static void check_counters(jitk_runtime_t runtime, jitk_plan_t plan) {
+  jitk_error_t error = NULL;
+  jitk_counters_t counters = {.struct_size = sizeof counters};
+  jitk_text_t trace = NULL;
+  CHECK_OK(jitk_runtime_counters(runtime, &counters, &error));
+  CHECK(counters.compiled == 2 && counters.compilations == 2 && counters.failed == 0);
+  CHECK(counters.failed_compilations == 0 && counters.found_on_disk == 0 && counters.joined == 0);
+  CHECK(counters.loads == 2 && counters.loaded_bytes == 16 && counters.lock_timeouts == 0);
+  counters.loads = 77;
+  counters.struct_size = offsetof(jitk_counters_t, loads);
+  CHECK_OK(jitk_runtime_counters(runtime, &counters, &error));
+  CHECK(counters.loads == 77);
+  CHECK_OK(jitk_plan_trace(plan, &trace, &error));
+  CHECK(strstr(jitk_text_data(trace), "\"traceEvents\"") != NULL);
+  CHECK(strstr(jitk_text_data(trace), "\"tier\": \"compiled\"") != NULL);
+  CHECK(strstr(jitk_text_data(trace), "\"name\": \"assemble\"") != NULL);
+  CHECK(strstr(jitk_text_data(trace), "m=*<=512 n=64") != NULL);
+  jitk_text_release(trace);
+}
+
 static void check_reports(jitk_runtime_t runtime, jitk_description_t description) {
   jitk_error_t error = NULL;
   jitk_text_t text = NULL;
@@ -240,6 +261,7 @@ int main(int argc, char **argv) {
   CHECK_OK(jitk_plan_seal(plan, &error));
   CHECK_OK(jitk_plan_kernel(plan, device, same, &kernel, &error));
 
+  check_counters(runtime, plan);
   check_queries(kernel);
   check_launch(device, kernel);
   check_misses(runtime, device, description);

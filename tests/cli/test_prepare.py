@@ -28,6 +28,16 @@ class Prepare(CliTest):
         self.assertEqual(len({record["key"] for record in records}), 2)
         self.assertEqual({r["from"] for r in self.jitk_json("prepare", "plan.json")}, {"store"})
 
+    def test_a_trace_shows_each_kernel_and_its_stages(self):
+        self.jitk("prepare", self.write_plan(matmul(1), matmul(2)), "--trace", "trace.json")
+        events = json.loads((self.folder / "trace.json").read_text())["traceEvents"]
+        kernels = [event for event in events if event["cat"] == "kernel"]
+        self.assertEqual({event["args"]["tier"] for event in kernels}, {"compiled"})
+        self.assertEqual(len(kernels), 2)
+        self.assertEqual([event["name"] for event in events if event["cat"] == "stage"],
+                         ["build", "lower", "llvm", "assemble"] * 2)
+        self.assertTrue(all(event["ph"] == "X" and event["dur"] >= 0 for event in events))
+
     def test_no_bar_is_drawn_where_nobody_looks(self):
         self.assertNotIn("\r", self.jitk("prepare", self.write_plan(matmul(1))).stderr)
 

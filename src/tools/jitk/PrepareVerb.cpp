@@ -18,7 +18,7 @@ namespace jitk::tool {
 namespace {
 
 struct Options {
-  std::string plan, target = "sm_90a", bundle;
+  std::string plan, target = "sm_90a", bundle, trace;
   RuntimeOptions runtime;
   bool json = false;
 };
@@ -211,6 +211,9 @@ static int prepare(const Options &options) {
   } else {
     printTable(progress.records());
   }
+  if (!options.trace.empty()) {
+    writeFile(options.trace, plan.trace());
+  }
   ExitCode code = summarize(progress.records(), elapsed.count());
   if (interrupted) {
     std::fprintf(stderr, "jitk: interrupted: what was compiled is in the store\n");
@@ -228,6 +231,8 @@ void addPrepareVerb(CLI::App &app, Action &action) {
   verb->add_option("plan", options->plan, "plan file, as jitk plan writes it")->required()->check(CLI::ExistingFile);
   verb->add_option("--target", options->target, "sm_90a, sm_80, ..., or emulator:sm_90a")->capture_default_str();
   verb->add_option("--export", options->bundle, "also write the plan's kernels into this file, a bundle")
+      ->type_name("FILE");
+  verb->add_option("--trace", options->trace, "also write when each stage ran, as Chrome's trace events")
       ->type_name("FILE");
   verb->add_flag("--json", options->json, "records as JSON");
   options->runtime.addTo(*verb, /*withJobs=*/true);

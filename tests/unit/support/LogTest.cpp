@@ -21,6 +21,15 @@ TEST_CASE("lines above the level are dropped") {
   CHECK(lines == std::vector<std::string>{"loud"});
 }
 
+TEST_CASE("a JSON line survives any message") {
+  std::string line = jsonLine(1.5, LogLevel::Warning, "store", "a \"b\" c:\\d\n\x01 \xc3\xa9");
+  CHECK(line.starts_with("{\"time\": 1.500000, \"pid\": "));
+  CHECK(line.ends_with("\"level\": \"warning\", \"category\": \"store\", \"message\": "
+                       "\"a \\\"b\\\" c:\\\\d\\u000a\\u0001 \xc3\xa9\"}\n"));
+  CHECK(LogFilter::parse("info,json").json);
+  CHECK(LogFilter::parse("info,json").categories.empty());
+}
+
 TEST_CASE("only the listed categories pass") {
   Log log([](LogLevel, std::string_view, std::string_view) {}, LogFilter::parse("info,store,load"));
   CHECK(log.enabled(LogLevel::Info, "store"));
