@@ -125,7 +125,7 @@ Result<ChildResult> runChild(const std::vector<std::string> &arguments, std::chr
                   arguments.front() + " was killed after " + std::to_string(deadline.count()) + " ms")
         .withToolOutput(std::move(result.output));
   }
-  result.exitCode = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  result.exitCode = WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
   return result;
 }
 

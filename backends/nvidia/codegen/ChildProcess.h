@@ -11,7 +11,7 @@
 namespace jitk::nvidia {
 
 struct ChildResult {
-  int exitCode = 0;   ///< -1 if a signal ended it
+  int exitCode = 0;   ///< or the negative number of the signal that ended it
   std::string output; ///< stdout and stderr as they came
 };
 

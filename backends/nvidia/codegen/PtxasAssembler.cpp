@@ -62,6 +62,11 @@ public:
     if (!child) {
       return std::move(child).takeStatus().atStage("assemble");
     }
+    if (child->exitCode < 0) {
+      return internalError("ptxas crashed: signal " + std::to_string(-child->exitCode))
+          .atStage("assemble")
+          .withToolOutput(child->output);
+    }
     if (child->exitCode != 0) {
       return internalError("ptxas refused the kernel: exit code " + std::to_string(child->exitCode))
           .withToolOutput(std::move(child->output))

@@ -2,6 +2,8 @@
 
 #include "backends/nvidia/codegen/Assembler.h"
 
+#include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <doctest/doctest.h>
 #include <filesystem>
@@ -152,6 +154,31 @@ TEST_SUITE("nvidia/Assembler") {
     REQUIRE(!cubin);
     CHECK(cubin.status().message() == "the assembler serializes warpgroup products (C7510)");
     CHECK(cubin.status().toolOutput().find("mma_async") != std::string::npos);
+  }
+
+  TEST_CASE("a ptxas that ignores signals, and whose child holds its output, is left at the deadline") {
+    StubPtxas stub("trap '' TERM INT HUP; sleep 5 & sleep 5");
+    auto assembler = openAssembler({.name = "ptxas", .path = stub.path()});
+    REQUIRE(assembler);
+    auto begin = std::chrono::steady_clock::now();
+    Result<Cubin> cubin = (*assembler)->assemble(kernel, sm90a, {.deadline = 200ms});
+    REQUIRE(!cubin);
+    CHECK(cubin.status().code() == StatusCode::DeadlineExceeded);
+    CHECK(std::chrono::steady_clock::now() - begin < 3s);
+  }
+
+  TEST_CASE("a ptxas that crashes is a failure, and each kernel is one run") {
+    StubPtxas stub("echo run >> \"$0.runs\"; kill -SEGV $$");
+    auto assembler = openAssembler({.name = "ptxas", .path = stub.path()});
+    REQUIRE(assembler);
+    for (int i = 0; i < 3; ++i) {
+      Result<Cubin> cubin = (*assembler)->assemble(kernel, sm90a);
+      REQUIRE(!cubin);
+      CHECK(cubin.status().stage() == "assemble");
+      CHECK(cubin.status().message().find("signal 11") != std::string_view::npos);
+    }
+    std::ifstream runs(stub.path() + ".runs");
+    CHECK(std::count(std::istreambuf_iterator<char>(runs), {}, '\n') == 3);
   }
 
   TEST_CASE("figures are read from the log, the largest of several kernels") {

@@ -1,5 +1,6 @@
 #include "backends/nvidia/codegen/ChildProcess.h"
 
+#include <csignal>
 #include <doctest/doctest.h>
 
 using namespace jitk;
@@ -17,7 +18,7 @@ TEST_SUITE("nvidia/ChildProcess") {
   TEST_CASE("a signal is no exit code") {
     Result<ChildResult> child = runChild({"/bin/sh", "-c", "kill -SEGV $$"}, 20s);
     REQUIRE(child);
-    CHECK(child->exitCode == -1);
+    CHECK(child->exitCode == -SIGSEGV);
   }
 
   TEST_CASE("a child that hangs is killed with all that it started") {
