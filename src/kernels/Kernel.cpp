@@ -5,6 +5,7 @@
 #include "src/ir/ttg/Ttg.h"
 #include "src/ir/ttng/Ttng.h"
 #include "src/kernels/attention/FlashAttention.h"
+#include "src/kernels/attention/MlaDecode.h"
 #include "src/kernels/fp8/Fp8BlockMatmul.h"
 #include "src/kernels/linear_attention/GatedDeltaRule.h"
 #include "src/kernels/matmul/Matmul.h"
@@ -27,6 +28,7 @@ struct Family {
 constexpr Family kFamilies[] = {
     {"matmul", buildMatmul},
     {"flash_attention", buildFlashAttention},
+    {"mla_decode", buildMlaDecode},
     {"fp8_block_matmul", buildFp8BlockMatmul},
     {"gated_delta_rule", buildGatedDeltaRule},
 };

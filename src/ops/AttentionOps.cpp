@@ -20,6 +20,74 @@ static Status checkAttention(const Description &description) {
   return okStatus();
 }
 
+static Status checkMlaDecode(const Description &description) {
+  JITK_TRY(checkHeadSize(description, "latent_dim"));
+  return checkHeadSize(description, "rope_dim");
+}
+
+static OpSchema mlaDecode() {
+  return {
+      .name = "mla_decode",
+      .summary = "O = softmax(scale Q K^T) V over a paged cache of one key head, whose first latent_dim channels are V",
+      .attributes =
+          {
+              {"batch", Kind::Dimension, "1", "sequences"},
+              {"heads", Kind::Dimension, "", "heads of Q and O; all share the key head"},
+              {"seq_q", Kind::Dimension, "1", "queries of a sequence"},
+              {"max_kv", Kind::Dimension, "", "most keys of a sequence"},
+              {"num_pages", Kind::Dimension, "*", "pages of the cache"},
+              {"page_size", Kind::Integer, "64", "keys of a page", {}, 1, 65536},
+              {"latent_dim", Kind::Integer, "512", "length of a value; a multiple of 16", {}, 16, 512},
+              {"rope_dim",
+               Kind::Integer,
+               "64",
+               "channels of a key that are not its value; a multiple of 16",
+               {},
+               0,
+               128},
+              {"causal", Kind::Flag, "false", "query i sees keys up to i + length - seq_q"},
+              {"splits",
+               Kind::Dimension,
+               "64",
+               "parts that the work is cut into; multiprocessors / ceil(seq_q heads / 64) fills the device once",
+               {},
+               1,
+               65535},
+              {"kv_format", Kind::Word, "bf16", "type of the cache and of Q", {"bf16", "fp16"}},
+              {"out_dtype", Kind::Word, "@kv_format", "type of O", {"bf16", "fp16", "fp32"}},
+              {"reuse_schedule", Kind::Flag, "false", "the schedule of an earlier launch with these lengths is given"},
+          },
+      .tensors =
+          {
+              {"q", "@kv_format", {"batch", "seq_q", "heads", "latent_dim+rope_dim"}, Access::Read, ""},
+              {"kv_cache",
+               "@kv_format",
+               {"num_pages", "page_size", "1", "latent_dim+rope_dim"},
+               Access::Read,
+               "key: all channels"},
+              {"block_table",
+               "int32",
+               {"batch", "ceil(max_kv/page_size)"},
+               Access::Read,
+               "page of each page_size keys"},
+              {"seq_lens", "int32", {"batch"}, Access::Read, "keys of each sequence; taken as within [0, max_kv]"},
+              {"schedule", "int32", {"splits", "8"}, Access::Read, "of an earlier launch", "reuse_schedule"},
+              {"split_offsets", "int32", {"batch+1"}, Access::Read, "of an earlier launch", "reuse_schedule"},
+              {"schedule", "int32", {"splits", "8"}, Access::Written, "what each part works on", "!reuse_schedule"},
+              {"split_offsets",
+               "int32",
+               {"batch+1"},
+               Access::Written,
+               "splits before each sequence",
+               "!reuse_schedule"},
+              {"o", "@out_dtype", {"batch", "seq_q", "heads", "latent_dim"}, Access::Written, ""},
+              {"lse", "fp32", {"batch", "heads", "seq_q"}, Access::Written, "natural; +inf where nothing is attended"},
+          },
+      .scalars = {{"scale", "of the scores: 1 / sqrt(latent_dim + rope_dim), or what the model's context demands"}},
+      .check = checkMlaDecode,
+  };
+}
+
 void addAttentionOps(std::vector<OpSchema> &ops) {
   ops.push_back({
       .name = "flash_attention",
@@ -52,6 +120,7 @@ void addAttentionOps(std::vector<OpSchema> &ops) {
       .multiples = {{"heads", "kv_heads"}},
       .check = checkAttention,
   });
+  ops.push_back(mlaDecode());
 }
 
 } // namespace jitk

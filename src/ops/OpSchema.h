@@ -43,7 +43,8 @@ std::string_view accessName(Access access);
 struct TensorSchema {
   std::string_view name;
   std::string_view type; ///< "fp32", or "@dtype": the word of an attribute
-  /// One expression a dimension over the attributes: "m", "1", "batch+1", "ceil(k/128)", or by a flag "varlen?1:batch".
+  /// One expression a dimension over the attributes: "m", "1", "a+b", "ceil(k/128)", "ceil(a/b)", or by a flag
+  /// "varlen?1:batch".
   std::vector<std::string_view> shape;
   Access access = Access::Read;
   std::string_view meaning;

@@ -57,7 +57,14 @@ static int64_t number(std::string_view text) {
   return value;
 }
 
+/// A number, or the value of an integer attribute.
+static int64_t constant(std::string_view text, const Description &description) {
+  bool isNumber = text.front() >= '0' && text.front() <= '9';
+  return isNumber ? number(text) : description.integer(text);
+}
+
 /// Reads the forms that the schemas use: "m", "1", "batch+1", "ceil(k/128)", "varlen?1:batch"; folds what is static.
+/// The second number may be an integer attribute.
 static Extent readExtent(std::string_view expression, const Description &description) {
   constexpr std::string_view kCeil = "ceil(";
   if (expression.find('?') != std::string_view::npos) {
@@ -70,10 +77,11 @@ static Extent readExtent(std::string_view expression, const Description &descrip
   if (expression.starts_with(kCeil)) {
     expression.remove_prefix(kCeil.size());
     name = takeUpTo(expression, '/');
-    extent.divisor = number(expression);
+    expression.remove_suffix(1);
+    extent.divisor = constant(expression, description);
   } else if (expression.find('+') != std::string_view::npos) {
     name = takeUpTo(expression, '+');
-    extent.addend = number(expression);
+    extent.addend = constant(expression, description);
   } else if (expression.front() >= '0' && expression.front() <= '9') {
     extent.addend = number(expression);
     return extent;

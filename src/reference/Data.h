@@ -36,4 +36,10 @@ inline constexpr uint8_t kPoison = 0xFF;
 void fillGatedDeltaRule(const Description &description, const Sizes &sizes, Random &random,
                         std::vector<HostTensor> &tensors);
 
+/// Lengths at the edges of pages, where none are given; pages in no order, table entries past a sequence's last page
+/// that name none, NaN in rows past its length and in pages of no sequence. Fails with InvalidArgument if there are too
+/// few pages for the lengths.
+Status fillMlaDecode(const Description &description, const Sizes &sizes, bool lengthsAreGiven, Random &random,
+                     std::vector<HostTensor> &tensors);
+
 } // namespace jitk::reference

@@ -5,6 +5,8 @@
 #include "src/reference/Numeric.h"
 #include "src/reference/References.h"
 
+#include <algorithm>
+#include <cmath>
 #include <cstring>
 
 namespace jitk::reference {
@@ -66,15 +68,69 @@ static void poisonPastLengths(HostTensor &tensor, const std::vector<int32_t> &le
   }
 }
 
-Result<std::vector<HostTensor>> makeTensors(const Description &description, const DynamicSizes &sizes, uint64_t seed) {
+/// The integers that were given for a tensor.
+static Result<std::vector<uint8_t>> givenIntegers(const TensorShape &shape, const std::vector<double> &values) {
+  if (int64_t(values.size()) != shape.numElements()) {
+    return invalidArgument("tensor " + shape.name + " must be given " + std::to_string(shape.numElements()) +
+                           " values: got " + std::to_string(values.size()));
+  }
+  std::vector<uint8_t> bytes(size_t(shape.bytes()));
+  for (size_t i = 0; i < values.size(); ++i) {
+    auto value = int32_t(values[i]);
+    if (double(value) != values[i]) {
+      return invalidArgument("values of tensor " + shape.name + " must be integers: got " + std::to_string(values[i]));
+    }
+    std::memcpy(bytes.data() + i * sizeof(value), &value, sizeof(value));
+  }
+  return bytes;
+}
+
+static Status checkGiven(const Description &description, const std::vector<TensorShape> &shapes,
+                         const GivenValues &given) {
+  JITK_ASSIGN(const OpSchema *schema, findOp(description.op()));
+  for (const auto &[name, values] : given) {
+    bool isTensor = std::ranges::any_of(shapes, [&](const TensorShape &shape) {
+      return shape.name == name && shape.dtype == "int32" && shape.access == Access::Read;
+    });
+    bool isScalar =
+        std::ranges::any_of(schema->scalars, [&](const ScalarSchema &scalar) { return scalar.name == name; });
+    if (!isTensor && !(isScalar && values.size() == 1)) {
+      return invalidArgument("values must be for an integer input or, one value, for a scalar of " + description.op() +
+                             ": got '" + name + "'");
+    }
+  }
+  return okStatus();
+}
+
+std::vector<float> makeScalars(const Description &description, const GivenValues &given) {
+  std::vector<float> scalars;
+  for (const ScalarSchema &scalar : (*findOp(description.op()))->scalars) {
+    auto found = given.find(scalar.name);
+    if (found != given.end()) {
+      scalars.push_back(float(found->second.front()));
+    } else if (description.op() == "mla_decode") {
+      scalars.push_back(
+          float(1 / std::sqrt(double(description.integer("latent_dim") + description.integer("rope_dim")))));
+    } else {
+      scalars.push_back(1);
+    }
+  }
+  return scalars;
+}
+
+Result<std::vector<HostTensor>> makeTensors(const Description &description, const DynamicSizes &sizes, uint64_t seed,
+                                            const GivenValues &given) {
   JITK_ASSIGN(std::vector<TensorShape> shapes, tensorShapes(description, sizes));
   JITK_TRY(checkHostMemory(shapes));
+  JITK_TRY(checkGiven(description, shapes, given));
   Random random(seed);
   std::vector<HostTensor> tensors;
   for (TensorShape &shape : shapes) {
     HostTensor tensor{shape, {}};
-    if (shape.access == Access::Written) {
-      tensor.bytes.assign(size_t(shape.bytes()), kPoison);
+    if (auto found = given.find(shape.name); found != given.end()) {
+      JITK_ASSIGN(tensor.bytes, givenIntegers(shape, found->second));
+    } else if (shape.access == Access::Written || shape.name == "kv_cache") {
+      tensor.bytes.assign(size_t(shape.bytes()), kPoison); // the cache is filled once the lengths are known
     } else if (shape.name == "seq_lens_q" || shape.name == "seq_lens_k") {
       Sizes values(description, sizes);
       tensor.bytes = randomLengths(shape, values[shape.name == "seq_lens_q" ? "seq_q" : "seq_k"], random);
@@ -95,11 +151,16 @@ Result<std::vector<HostTensor>> makeTensors(const Description &description, cons
   if (description.op() == "gated_delta_rule") {
     fillGatedDeltaRule(description, Sizes(description, sizes), random, tensors);
   }
+  if (description.op() == "mla_decode") {
+    bool lengthsAreGiven = given.contains("seq_lens");
+    JITK_TRY(fillMlaDecode(description, Sizes(description, sizes), lengthsAreGiven, random, tensors));
+  }
   return tensors;
 }
 
 Result<std::vector<Expected>> computeExpected(const Description &description, const DynamicSizes &dynamicSizes,
-                                              const std::vector<HostTensor> &tensors, uint64_t seed) {
+                                              const std::vector<HostTensor> &tensors, uint64_t seed,
+                                              const std::vector<float> &scalars) {
   Operands operands(tensors);
   Sizes sizes(description, dynamicSizes);
   if (description.op() == "matmul") {
@@ -113,6 +174,9 @@ Result<std::vector<Expected>> computeExpected(const Description &description, co
   }
   if (description.op() == "gated_delta_rule") {
     return expectGatedDeltaRule(description, sizes, operands, seed);
+  }
+  if (description.op() == "mla_decode") {
+    return expectMlaDecode(description, sizes, operands, seed, scalars.front());
   }
   return unsupported("there is no reference for the op: got " + description.op());
 }

@@ -6,6 +6,7 @@
 #include "src/reference/Expected.h"
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -17,15 +18,24 @@ struct HostTensor {
   std::vector<uint8_t> bytes; ///< inputs: the data; outputs: what lies there before the launch
 };
 
+/// Contents that a user chose, by name: an integer input ("seq_lens" = 128, 256) or a scalar ("scale" = 0.1).
+using GivenValues = std::map<std::string, std::vector<double>, std::less<>>;
+
 /// Fills the tensors of a description: inputs at random, from `seed` alone; outputs with a pattern that is NaN in every
 /// dtype. What an op must not read (keys past a sequence's length) is NaN too. Fails with InvalidArgument as
-/// `tensorShapes` does, OutOfMemory as `checkHostMemory` does.
-Result<std::vector<HostTensor>> makeTensors(const Description &description, const DynamicSizes &sizes, uint64_t seed);
+/// `tensorShapes` does, and for given values that fit no integer input or scalar; OutOfMemory as `checkHostMemory`
+/// does.
+Result<std::vector<HostTensor>> makeTensors(const Description &description, const DynamicSizes &sizes, uint64_t seed,
+                                            const GivenValues &given = {});
+
+/// The scalars of a launch: those given, else what a caller of the op usually passes.
+std::vector<float> makeScalars(const Description &description, const GivenValues &given = {});
 
 /// What the op must give for these inputs: one expectation for each output, in float64, written from the op's formula.
 /// Tolerances are derived where they are set. Large problems are sampled by rows, chosen with `seed`. Fails with
 /// Unsupported for an op without a reference.
 Result<std::vector<Expected>> computeExpected(const Description &description, const DynamicSizes &sizes,
-                                              const std::vector<HostTensor> &tensors, uint64_t seed);
+                                              const std::vector<HostTensor> &tensors, uint64_t seed,
+                                              const std::vector<float> &scalars = {});
 
 } // namespace jitk::reference

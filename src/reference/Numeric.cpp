@@ -126,6 +126,9 @@ std::vector<float> decode(std::string_view dtype, const std::vector<uint8_t> &by
   if (dtype == "e4m3") {
     return decodeAll<uint8_t>(bytes, decodeE4m3);
   }
+  if (dtype == "int32") {
+    return decodeAll<int32_t>(bytes, [](int32_t value) { return float(value); });
+  }
   return decodeAll<float>(bytes, [](float value) { return value; });
 }
 

@@ -17,7 +17,8 @@ float decodeHalf(uint16_t bits);
 float decodeBfloat(uint16_t bits);
 float decodeE4m3(uint8_t bits);
 
-/// Whole tensors of a dtype word of the schemas ("fp16", "bf16", "fp32", "e4m3").
+/// Whole tensors of a dtype word of the schemas ("fp16", "bf16", "fp32", "e4m3"; integers are read only, and exact up
+/// to 2^24).
 std::vector<uint8_t> encode(std::string_view dtype, const std::vector<float> &values);
 std::vector<float> decode(std::string_view dtype, const std::vector<uint8_t> &bytes);
 

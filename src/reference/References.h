@@ -35,6 +35,8 @@ std::vector<Expected> expectFp8BlockMatmul(const Description &description, const
                                            uint64_t seed);
 std::vector<Expected> expectGatedDeltaRule(const Description &description, const Sizes &sizes, const Operands &operands,
                                            uint64_t seed);
+std::vector<Expected> expectMlaDecode(const Description &description, const Sizes &sizes, const Operands &operands,
+                                      uint64_t seed, double scale);
 std::vector<Expected> expectFlashAttention(const Description &description, const Sizes &sizes, const Operands &operands,
                                            uint64_t seed);
 

@@ -44,6 +44,15 @@ static void repeatKeys(std::vector<reference::HostTensor> &tensors) {
   }
 }
 
+/// 128 lengths from `first` in steps of two.
+static std::vector<double> growingLengths(int first) {
+  std::vector<double> lengths;
+  for (int i = 0; i < 128; ++i) {
+    lengths.push_back(first + 2 * i);
+  }
+  return lengths;
+}
+
 const std::vector<checked::Problem> &edgeCases() {
   static const std::vector<checked::Problem> cases = {
       // matmul: the least problem, ragged edges in each dimension, both layouts, each pair of types.
@@ -120,6 +129,7 @@ const std::vector<checked::Problem> &edgeCases() {
       {"gated_delta_rule mode=recurrent batch=4 tokens=20 qk_heads=1 key_dim=32 varlen=true state_pool=true slots=3",
        {},
        1,
+       {},
        leaveRange},
 
       // The same by chunks, of each size: one token, cut chunks, groups of heads, parts of key_dim, tiles of value_dim.
@@ -147,13 +157,45 @@ const std::vector<checked::Problem> &edgeCases() {
       {"gated_delta_rule batch=4 tokens=20 qk_heads=1 key_dim=32 varlen=true state_pool=true slots=3 chunk=16",
        {},
        1,
+       {},
        leaveRange},
       {"gated_delta_rule batch=67 tokens=3 qk_heads=1 key_dim=16 value_dim=128 chunk=16", {}},
       {"gated_delta_rule tokens=96 qk_heads=1 key_dim=64 value_dim=32 qk_l2norm=true dtype=fp16 beta_dtype=fp32",
        {},
        1,
+       {},
        repeatKeys},
       {"gated_delta_rule batch=1 tokens=64 qk_heads=2 key_dim=64 value_dim=64 dtype=fp16", {}},
+
+      // mla_decode: lengths at the edges of pages and blocks, pages smaller and larger than a block or no multiple of
+      // it, few heads, rows over several tiles, splits, lengths that are no lengths.
+      {"mla_decode heads=16 max_kv=200 num_pages=4", {}},
+      {"mla_decode batch=6 heads=16 max_kv=200 num_pages=20 splits=3 latent_dim=64 rope_dim=16", {}},
+      {"mla_decode batch=6 heads=40 seq_q=2 max_kv=150 num_pages=20 causal=true splits=7 latent_dim=64 rope_dim=16",
+       {}},
+      {"mla_decode batch=4 heads=8 seq_q=3 max_kv=90 num_pages=30 page_size=16 causal=true kv_format=fp16 "
+       "latent_dim=48 rope_dim=16",
+       {}},
+      {"mla_decode batch=3 heads=4 max_kv=200 num_pages=20 page_size=48 out_dtype=fp32 latent_dim=64 rope_dim=0", {}},
+      {"mla_decode batch=2 heads=16 max_kv=70 num_pages=150 page_size=1 splits=2 latent_dim=32 rope_dim=16", {}},
+      {"mla_decode batch=3 heads=16 max_kv=300 num_pages=9 page_size=128 splits=5 latent_dim=32 rope_dim=16",
+       {},
+       1,
+       {{"seq_lens", {128, 129, 300}}}},
+      {"mla_decode batch=5 heads=16 max_kv=100 num_pages=9 splits=2 latent_dim=32 rope_dim=16",
+       {},
+       1,
+       {{"seq_lens", {-1, 99, INT32_MIN, 1000, INT32_MAX}}, {"scale", {0.3}}}},
+      {"mla_decode batch=3 heads=16 seq_q=4 max_kv=100 num_pages=9 causal=true latent_dim=32 rope_dim=16",
+       {},
+       1,
+       {{"seq_lens", {2, 4, 3}}}},
+      {"mla_decode batch=4 heads=16 max_kv=200 num_pages=16 splits=6 reuse_schedule=true latent_dim=64 rope_dim=16",
+       {}},
+      {"mla_decode batch=* heads=* seq_q=* max_kv=* splits=* page_size=32 causal=true latent_dim=32 rope_dim=16",
+       {{"batch", 3}, {"heads", 24}, {"seq_q", 3}, {"max_kv", 100}, {"num_pages", 12}, {"splits", 4}}},
+      {"mla_decode batch=* heads=* seq_q=* max_kv=* splits=* page_size=32 causal=true latent_dim=32 rope_dim=16",
+       {{"batch", 0}, {"heads", 24}, {"seq_q", 3}, {"max_kv", 100}, {"num_pages", 0}, {"splits", 4}}},
   };
   return cases;
 }
@@ -205,6 +247,34 @@ const std::vector<checked::Problem> &fullSizes() {
        {}},
       {"gated_delta_rule mode=recurrent batch=32 tokens=1 qk_heads=16 v_heads=32 key_dim=128 initial_state=true", {}},
       {"gated_delta_rule mode=recurrent batch=2 tokens=128 qk_heads=4 key_dim=64 value_dim=32 dtype=fp32", {}},
+
+      // The row of the seed configuration, with a schedule made and reused; then 128 sequences of growing length.
+      {"mla_decode batch=4 heads=128 max_kv=320 num_pages=32 causal=true splits=66",
+       {},
+       1,
+       {{"seq_lens", {128, 256, 256, 320}}}},
+      {"mla_decode batch=4 heads=128 max_kv=320 num_pages=32 causal=true splits=66 reuse_schedule=true",
+       {},
+       1,
+       {{"seq_lens", {128, 256, 256, 320}}}},
+      {"mla_decode batch=128 heads=128 max_kv=1278 num_pages=2560 causal=true splits=66",
+       {},
+       1,
+       {{"seq_lens", growingLengths(1024)}}},
+      {"mla_decode batch=128 heads=128 max_kv=2302 num_pages=4608 causal=true splits=66",
+       {},
+       1,
+       {{"seq_lens", growingLengths(2048)}}},
+      {"mla_decode batch=128 heads=128 max_kv=4350 num_pages=8704 causal=true splits=66",
+       {},
+       1,
+       {{"seq_lens", growingLengths(4096)}}},
+      {"mla_decode batch=128 heads=128 max_kv=8446 num_pages=16896 causal=true splits=66",
+       {},
+       1,
+       {{"seq_lens", growingLengths(8192)}}},
+      {"mla_decode batch=16 heads=16 seq_q=2 max_kv=8192 num_pages=2048 causal=true splits=132", {}},
+      {"mla_decode batch=6 heads=64 max_kv=4096 num_pages=6144 page_size=4 splits=132 kv_format=fp16", {}},
   };
   return cases;
 }

@@ -104,6 +104,7 @@ TEST_SUITE("conformance") {
       }
     }
   }
+  TEST_CASE("mla_decode") { checkAll(problems(), "mla_decode"); }
   TEST_CASE("fp8_block_matmul") { checkAll(problems(), "fp8_block_matmul"); }
 }
 

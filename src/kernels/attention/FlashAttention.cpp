@@ -228,7 +228,7 @@ void FlashAttentionWriter::storeResult(const SoftmaxState &state, ArrayRef<Value
   // lse is [batch, heads, seq_q].
   Value index = b.add(b.mul(b.toI64(batch_), b.toI64(b.size("heads"))), b.toI64(head_));
   Value base = b.advance(b.tensorParameter("lse"), b.mul(index, b.toI64(b.size("seq_q"))));
-  b.store(b.pointers(base, queryRows_), logSumExp(b, state), inRange);
+  b.store(b.pointers(base, queryRows_), logSumExp(b, state, -std::numeric_limits<double>::infinity()), inRange);
 }
 
 static KernelSignature makeSignature(const Description &description, MLIRContext &context) {

@@ -166,6 +166,9 @@ Value KernelBuilder::programId(unsigned axis) {
 }
 
 Value KernelBuilder::toI64(Value value) {
+  if (getElementTypeOrSelf(value.getType()).isInteger(64)) {
+    return value;
+  }
   return createOrFold<arith::ExtSIOp>(withElement(value.getType(), getI64Type()), value);
 }
 
@@ -337,7 +340,9 @@ Value KernelBuilder::reduceRowsMax(Value matrix) {
 Value KernelBuilder::reduceRowsSum(Value matrix) { return reduceSum(matrix, 1); }
 
 Value KernelBuilder::reduceSum(Value tensor, unsigned axis) {
-  return reduce(tensor, axis, [this](Value lhs, Value rhs) { return addf(lhs, rhs); });
+  return reduce(tensor, axis, [this](Value lhs, Value rhs) {
+    return isa<FloatType>(lhs.getType()) ? addf(lhs, rhs) : add(lhs, rhs);
+  });
 }
 
 Value KernelBuilder::cumulativeSum(Value vector) {
@@ -415,6 +420,17 @@ void KernelBuilder::fill(Value buffer, Value pointers, Value mask) {
     return;
   }
   write(load(pointers, mask), buffer);
+}
+
+void KernelBuilder::ifElse(Value condition, Body ifTrue, Body ifFalse) {
+  auto branch = scf::IfOp::create(*this, condition, /*withElseRegion=*/bool(ifFalse));
+  OpBuilder::InsertionGuard guard(*this);
+  setInsertionPointToStart(branch.thenBlock());
+  ifTrue();
+  if (ifFalse) {
+    setInsertionPointToStart(branch.elseBlock());
+    ifFalse();
+  }
 }
 
 llvm::SmallVector<Value> KernelBuilder::loop(Value lower, Value upper, Value step, ValueRange carried, LoopBody body) {

@@ -43,7 +43,7 @@ public:
   mlir::Value boolean(bool value);
   mlir::Value programId(unsigned axis);
   mlir::Value numPrograms(unsigned axis);
-  mlir::Value toI64(mlir::Value value);
+  mlir::Value toI64(mlir::Value value); ///< itself if it is i64
   /// Arithmetic on two scalars or two tensors of one type; folds constants.
   mlir::Value add(mlir::Value lhs, mlir::Value rhs);
   mlir::Value sub(mlir::Value lhs, mlir::Value rhs);
@@ -87,7 +87,7 @@ public:
   llvm::SmallVector<mlir::Value> splitColumns(mlir::Value matrix, int64_t columns);
   mlir::Value reduceRowsMax(mlir::Value matrix); ///< [r, c] to [r], over c
   mlir::Value reduceRowsSum(mlir::Value matrix);
-  /// Sums over an axis; of a vector, a scalar.
+  /// Sums over an axis, of floats or integers; of a vector, a scalar.
   mlir::Value reduceSum(mlir::Value tensor, unsigned axis);
   /// Inclusive sums of a vector from its first element on.
   mlir::Value cumulativeSum(mlir::Value vector);
@@ -122,6 +122,9 @@ public:
 
   // Control flow.
   using LoopBody = llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value index, mlir::ValueRange carried)>;
+  using Body = llvm::function_ref<void()>;
+  /// Runs one of the two bodies; a null one does nothing.
+  void ifElse(mlir::Value condition, Body ifTrue, Body ifFalse = {});
   /// `for (i = lower; i < upper; i += step)` with carried values; returns their last values. No loop is made if the
   /// bounds are constants and it would not run.
   llvm::SmallVector<mlir::Value> loop(mlir::Value lower, mlir::Value upper, int64_t step, mlir::ValueRange carried,

@@ -45,11 +45,16 @@ Value softmaxNormalizer(KernelBuilder &b, const SoftmaxState &state) {
   return b.select(isEmpty(b, state), zero, b.divf(one, state.sum));
 }
 
-Value logSumExp(KernelBuilder &b, const SoftmaxState &state) {
+Value log2Sum(KernelBuilder &b, const SoftmaxState &state) {
+  Value none = b.full(kMinusInfinity, {rowsOf(state.sum)}, b.getF32Type());
+  return b.select(isEmpty(b, state), none, b.addf(state.maximum, b.log2(state.sum)));
+}
+
+Value logSumExp(KernelBuilder &b, const SoftmaxState &state, double ofNothing) {
   int64_t rows = rowsOf(state.sum);
   Value ln2 = b.full(std::numbers::ln2, {rows}, b.getF32Type());
   Value value = b.mulf(b.addf(state.maximum, b.log2(state.sum)), ln2);
-  return b.select(isEmpty(b, state), b.full(kMinusInfinity, {rows}, b.getF32Type()), value);
+  return b.select(isEmpty(b, state), b.full(ofNothing, {rows}, b.getF32Type()), value);
 }
 
 } // namespace jitk::kernels

@@ -30,7 +30,10 @@ SoftmaxStep accumulateSoftmax(KernelBuilder &builder, const SoftmaxState &state,
 /// Factor that turns the accumulated values into the result: 1 / l, and 0 for rows that attended to nothing.
 mlir::Value softmaxNormalizer(KernelBuilder &builder, const SoftmaxState &state);
 
-/// log(sum exp(score * scale)), natural; -inf for rows that attended to nothing.
-mlir::Value logSumExp(KernelBuilder &builder, const SoftmaxState &state);
+/// log2(sum 2^t); -inf for rows that attended to nothing. This is the score of what was attended to, seen as one key.
+mlir::Value log2Sum(KernelBuilder &builder, const SoftmaxState &state);
+
+/// log(sum exp(score * scale)), natural; `ofNothing` for rows that attended to nothing.
+mlir::Value logSumExp(KernelBuilder &builder, const SoftmaxState &state, double ofNothing);
 
 } // namespace jitk::kernels

@@ -82,7 +82,7 @@ static void planAttention(LayerPlanner &layers, const Sizes &s, int64_t ranks, W
   layers.prefillAttention(self + "prefill", heads, heads, queryDim, s.valueDim);
   // Decode stays in the latent space: kv_b is absorbed, head by head, into the query and the output.
   layers.missing("batched_matmul", self + "kv_b_proj.absorbed");
-  layers.missing("mla_decode", self + "decode");
+  layers.latentDecode(self + "decode", heads, s.latentRank, s.ropeDim);
   layers.missing("rope", self + "rotary_emb");
   layers.missing("rms_norm", self + "q_a_layernorm");
   layers.missing("rms_norm", self + "kv_a_layernorm");

@@ -68,6 +68,16 @@ void LayerPlanner::prefillAttention(const std::string &use, int64_t heads, int64
   }
 }
 
+void LayerPlanner::latentDecode(const std::string &use, int64_t heads, int64_t latentDim, int64_t ropeDim) {
+  std::string text = "mla_decode batch=*<=" + std::to_string(plan_.options.maxTokens) +
+                     " heads=" + std::to_string(heads) + " max_kv=*<=" + std::to_string(facts_.longestContext) +
+                     " splits=* latent_dim=" + std::to_string(latentDim) + " rope_dim=" + std::to_string(ropeDim) +
+                     " kv_format=" + facts_.dtype + " reuse_schedule=";
+  // The first layer of a step makes the schedule for all others.
+  add(use, text + "false");
+  add(use, text + "true");
+}
+
 void LayerPlanner::gatedDeltaRule(const std::string &prefix, int64_t keyHeads, int64_t valueHeads, int64_t keyDim,
                                   int64_t valueDim) {
   std::string rest = " qk_heads=" + std::to_string(keyHeads) + " v_heads=" + std::to_string(valueHeads) +

@@ -34,6 +34,9 @@ public:
                   std::string_view outDtype = {});
   /// The gated two-layer perceptron `prefix`, `width` wide: gate and up in one matmul, then down.
   void perceptron(const std::string &prefix, int64_t width, int64_t hidden, WeightFormat format);
+  /// One new token of each sequence over a paged latent cache, with a schedule that is made and with one that is
+  /// reused.
+  void latentDecode(const std::string &use, int64_t heads, int64_t latentDim, int64_t ropeDim);
   /// Causal attention of each sequence's new tokens over all its keys.
   void prefillAttention(const std::string &use, int64_t heads, int64_t keyHeads, int64_t headDim, int64_t valueDim);
   /// The gated delta rule on a pool of states: new tokens of packed sequences by chunks, and one token of each of many

@@ -70,10 +70,11 @@ Outcome run(const api::Runtime &runtime, const api::Device &device, const Proble
   api::Description handle = api::Description::parse(problem.description);
   Description description = valueOf(parseDescription(problem.description));
   std::vector<reference::HostTensor> tensors =
-      valueOf(reference::makeTensors(description, problem.sizes, problem.seed));
+      valueOf(reference::makeTensors(description, problem.sizes, problem.seed, problem.values));
   if (problem.edit) {
     problem.edit(tensors);
   }
+  std::vector<float> scalars = reference::makeScalars(description, problem.values);
 
   Outcome outcome;
   outcome.kernel = api::Kernel::obtain(runtime, device, handle);
@@ -90,12 +91,12 @@ Outcome run(const api::Runtime &runtime, const api::Device &device, const Proble
   }
   uint64_t workspaceBytes = outcome.kernel.workspaceBytes(dimensions);
   api::Buffer workspace(device, std::max<uint64_t>(workspaceBytes, 256));
-  outcome.kernel.launch(addresses, dimensions, {}, workspace.address(), workspace.size());
+  outcome.kernel.launch(addresses, dimensions, scalars, workspace.address(), workspace.size());
   device.synchronize();
 
   std::vector<reference::Expected> expected;
   if (check) {
-    expected = valueOf(reference::computeExpected(description, problem.sizes, tensors, problem.seed));
+    expected = valueOf(reference::computeExpected(description, problem.sizes, tensors, problem.seed, scalars));
   }
   for (size_t i = 0; i < tensors.size(); ++i) {
     std::vector<uint8_t> after = guarded[i].read(outcome.damage);

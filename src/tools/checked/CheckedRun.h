@@ -20,6 +20,7 @@ struct Problem {
   std::string description;
   DynamicSizes sizes;
   uint64_t seed = 1;
+  reference::GivenValues values = {}; ///< of inputs and scalars that are not drawn
   /// Changes the tensors before the launch, for data that random problems do not have; null = nothing.
   void (*edit)(std::vector<reference::HostTensor> &tensors) = nullptr;
 };

@@ -28,10 +28,13 @@ struct Options {
 /// A kernel with tensors to launch it on.
 class Launcher {
 public:
-  Launcher(const api::Device &device, api::Kernel kernel, const std::string &line, const DynamicSizes &sizes)
+  Launcher(const api::Device &device, api::Kernel kernel, const std::string &line, const DynamicSizes &sizes,
+           const reference::GivenValues &values)
       : device_(device), kernel_(std::move(kernel)) {
     // The description was accepted and the sizes were run before.
-    Result<std::vector<reference::HostTensor>> tensors = reference::makeTensors(*parseDescription(line), sizes, 1);
+    Result<std::vector<reference::HostTensor>> tensors =
+        reference::makeTensors(*parseDescription(line), sizes, 1, values);
+    scalars_ = reference::makeScalars(*parseDescription(line), values);
     for (const reference::HostTensor &tensor : *tensors) {
       buffers_.emplace_back(device, std::max<size_t>(tensor.bytes.size(), 1));
       device.copyToDevice(buffers_.back().address(), tensor.bytes.data(), tensor.bytes.size());
@@ -47,7 +50,7 @@ public:
   double time(int launches) const {
     auto begin = std::chrono::steady_clock::now();
     for (int i = 0; i < launches; ++i) {
-      kernel_.launch(addresses_, dimensions_, {}, workspace_.address(), workspace_.size());
+      kernel_.launch(addresses_, dimensions_, scalars_, workspace_.address(), workspace_.size());
     }
     device_.synchronize();
     std::chrono::duration<double, std::micro> elapsed = std::chrono::steady_clock::now() - begin;
@@ -60,6 +63,7 @@ private:
   std::vector<api::Buffer> buffers_;
   std::vector<uint64_t> addresses_;
   std::vector<int64_t> dimensions_;
+  std::vector<float> scalars_;
   api::Buffer workspace_;
 };
 
@@ -91,13 +95,14 @@ static int bench(const Options &options) {
   api::Device device = options.device.open(runtime);
   std::string line = options.problem.line();
   DynamicSizes sizes = options.problem.sizes();
+  reference::GivenValues values = options.problem.values();
   // A wrong result in no time is no result.
-  checked::Outcome outcome = checked::run(runtime, device, {line, sizes});
+  checked::Outcome outcome = checked::run(runtime, device, {line, sizes, 1, values});
   if (!outcome.passed()) {
     std::fprintf(stderr, "jitk: the result is wrong, so it is not timed: see jitk run --check --seed 1\n");
     return kWrongResult;
   }
-  Launcher launcher(device, outcome.kernel, line, sizes);
+  Launcher launcher(device, outcome.kernel, line, sizes, values);
   launcher.time(options.launches); // warms up
   std::vector<double> times;
   for (int i = 0; i < options.repeats; ++i) {

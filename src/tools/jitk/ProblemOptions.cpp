@@ -1,5 +1,6 @@
 #include "src/tools/jitk/ProblemOptions.h"
 
+#include <algorithm>
 #include <charconv>
 #include <stdexcept>
 
@@ -10,6 +11,8 @@ void ProblemOptions::addTo(CLI::App &verb, bool withSizes) {
   verb.add_option("attributes", attributes, "name=value ...");
   if (withSizes) {
     verb.add_option("--size", sizeWords, "name=number: the size of a dynamic dimension (repeatable)");
+    verb.add_option("--values", valueWords,
+                    "name=number,...: an integer input or a scalar that is not to be drawn (repeatable)");
   }
 }
 
@@ -36,6 +39,25 @@ DynamicSizes ProblemOptions::sizes() const {
     }
   }
   return sizes;
+}
+
+reference::GivenValues ProblemOptions::values() const {
+  reference::GivenValues values;
+  for (const std::string &word : valueWords) {
+    size_t equals = std::min(word.find('='), word.size() - 1);
+    std::vector<double> &numbers = values[word.substr(0, equals)];
+    const char *end = word.data() + word.size();
+    for (const char *at = word.data() + equals; at != end;) {
+      double value = 0;
+      auto [rest, error] = std::from_chars(at + 1, end, value); // behind the '=' or the ','
+      if (error != std::errc() || (rest != end && *rest != ',')) {
+        throw std::invalid_argument("values must be written name=number,...: got '" + word + "'");
+      }
+      numbers.push_back(value);
+      at = rest;
+    }
+  }
+  return values;
 }
 
 template <typename T> static T valueOf(Result<T> result) {

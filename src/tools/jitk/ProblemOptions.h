@@ -4,6 +4,7 @@
 
 #include "jitk/jitk.hpp"
 #include "src/ops/TensorShape.h"
+#include "src/reference/Instance.h"
 
 #include <CLI/CLI.hpp>
 #include <string>
@@ -13,15 +14,17 @@ namespace jitk::tool {
 
 struct ProblemOptions {
   std::string op;
-  std::vector<std::string> attributes, sizeWords;
+  std::vector<std::string> attributes, sizeWords, valueWords;
 
-  /// Adds the op and its attributes as positional words and, where asked, --size.
+  /// Adds the op and its attributes as positional words and, where asked, --size and --values.
   void addTo(CLI::App &verb, bool withSizes = false);
   /// "op name=value ...".
   std::string line() const;
   api::Description description() const { return api::Description::parse(line()); }
   /// Throws std::invalid_argument naming a word that is no name=number.
   DynamicSizes sizes() const;
+  /// Throws std::invalid_argument naming a word that is no name=number,...
+  reference::GivenValues values() const;
   /// Throws std::invalid_argument if the op's schema refuses the attributes or the sizes, before a device is touched.
   void check() const;
 };

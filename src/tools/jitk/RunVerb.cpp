@@ -98,8 +98,9 @@ static int run(Options options) {
   if (!options.dump.empty()) {
     writeDumps(options, runtime, device.target());
   }
-  checked::Outcome outcome =
-      checked::run(runtime, device, {options.problem.line(), options.problem.sizes(), options.seed}, options.check);
+  checked::Outcome outcome = checked::run(
+      runtime, device, {options.problem.line(), options.problem.sizes(), options.seed, options.problem.values()},
+      options.check);
   if (options.json) {
     printJson(options, outcome);
   } else {

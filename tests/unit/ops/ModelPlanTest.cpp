@@ -154,11 +154,22 @@ TEST_CASE("the linear attention of Qwen3-Next has a kernel for prefill and one f
   CHECK(ofPrefill->description.dimension("v_heads").value == 32);
 }
 
+TEST_CASE("decoding in DeepSeek-V3's latent space makes a schedule or reuses one") {
+  std::vector<std::string> texts = textsOf(planOf("deepseek-v3", 8, 16), "mla_decode");
+  REQUIRE(texts.size() == 2);
+  for (const std::string &text : texts) {
+    CHECK(text.find("batch=*<=16 causal=false heads=16 kv_format=bf16 latent_dim=512") != std::string::npos);
+    CHECK(text.find("num_pages=* out_dtype=bf16 page_size=64") != std::string::npos);
+  }
+  CHECK(texts[0].find("reuse_schedule=false") != std::string::npos);
+  CHECK(texts[1].find("reuse_schedule=true") != std::string::npos);
+}
+
 TEST_CASE("what has no op yet is listed once, with its uses") {
   CHECK(missingFrom(planOf("deepseek-v3", 8, 16)) ==
-        Names{"batched_matmul", "mla_decode", "rope", "rms_norm", "silu_and_mul", "router_top_k",
-              "moe_align_block_size", "grouped_fp8_block_matmul", "moe_combine", "quantize_fp8_1x128", "embedding",
-              "all_reduce", "all_gather", "sampling"});
+        Names{"batched_matmul", "rope", "rms_norm", "silu_and_mul", "router_top_k", "moe_align_block_size",
+              "grouped_fp8_block_matmul", "moe_combine", "quantize_fp8_1x128", "embedding", "all_reduce", "all_gather",
+              "sampling"});
   ModelPlan plan = planOf("qwen3-next-80b-a3b", 1, 16);
   CHECK(missingFrom(plan) == Names{"causal_conv1d", "gated_rms_norm", "paged_attention_decode", "rope", "rms_norm",
                                    "sigmoid_gate", "router_top_k", "moe_align_block_size", "grouped_matmul",
@@ -216,11 +227,11 @@ TEST_CASE("the plan file names kernels, uses and what is missing") {
   CHECK(plan["model"] == "deepseek_v3");
   CHECK(plan["tensor_parallel"] == 8);
   CHECK(plan["max_tokens"] == 16);
-  CHECK(plan["kernels"].size() == 12);
+  CHECK(plan["kernels"].size() == 14);
   CHECK(plan["kernels"][1] == Json::parse(R"({"op": "fp8_block_matmul",
       "attributes": {"k": 1536, "m": "*<=16", "n": 3072, "out_dtype": "bf16"},
       "uses": ["layers.*.self_attn.q_b_proj"]})"));
-  CHECK(plan["missing"][1] == Json::parse(R"({"op": "mla_decode", "uses": ["layers.*.self_attn.decode"]})"));
+  CHECK(plan["missing"][1] == Json::parse(R"({"op": "rope", "uses": ["layers.*.self_attn.rotary_emb"]})"));
 }
 
 TEST_SUITE_END();

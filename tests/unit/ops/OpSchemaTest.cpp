@@ -25,6 +25,19 @@ TEST_CASE("a description is complete, and its text reads back as itself") {
   CHECK(*parseDescription(description->toString()) == *description);
 }
 
+TEST_CASE("mla_decode says what it cannot serve") {
+  CHECK(failure("mla_decode heads=16 max_kv=64 page_size=0") ==
+        "attribute page_size must be an integer between 1 and 65536: got '0'");
+  CHECK(failure("mla_decode heads=16 max_kv=64 latent_dim=500") ==
+        "attribute latent_dim must be a multiple of 16: got '500'");
+  CHECK(failure("mla_decode heads=16 max_kv=64 latent_dim=1024") ==
+        "attribute latent_dim must be an integer between 16 and 512: got '1024'");
+  CHECK(failure("mla_decode heads=16 max_kv=64 rope_dim=8") == "attribute rope_dim must be a multiple of 16: got '8'");
+  CHECK(failure("mla_decode heads=16 max_kv=64 kv_format=e4m3") ==
+        "attribute kv_format must be one of bf16, fp16: got 'e4m3'");
+  CHECK(failure("mla_decode heads=16 max_kv=64 splits=0").find("got '0'; in attribute splits") != std::string::npos);
+}
+
 TEST_CASE("a default may be the value of another attribute") {
   Result<Description> description = parseDescription("matmul m=1 n=1 k=1 dtype=fp16");
   CHECK(description->word("out_dtype") == "fp16");
@@ -32,7 +45,7 @@ TEST_CASE("a default may be the value of another attribute") {
 
 TEST_CASE("what the schema refuses is named with what was found and what is allowed") {
   CHECK(failure("nonsense m=1") ==
-        "op must be one of flash_attention, fp8_block_matmul, gated_delta_rule, matmul: got 'nonsense'");
+        "op must be one of flash_attention, fp8_block_matmul, gated_delta_rule, matmul, mla_decode: got 'nonsense'");
   CHECK(failure("matmul m=1 n=1 k=1 colour=red") ==
         "attribute of matmul must be one of m, n, k, dtype, out_dtype, b_layout: got 'colour'");
   CHECK(failure("matmul m=1 n=1 k=1 m=2") == "attribute must be given once: got 'm' twice");
@@ -51,8 +64,9 @@ TEST_CASE("what the schema refuses is named with what was found and what is allo
         "attribute heads must be a multiple of kv_heads 3: got '8'");
   CHECK(failure("flash_attention heads=8 seq_q=1 head_dim=64 causal=yes") ==
         "attribute causal must be true or false: got 'yes'");
-  CHECK(failure("matmull m=1") == "op must be one of flash_attention, fp8_block_matmul, gated_delta_rule, matmul (did "
-                                  "you mean matmul?): got 'matmull'");
+  CHECK(failure("matmull m=1") ==
+        "op must be one of flash_attention, fp8_block_matmul, gated_delta_rule, matmul, mla_decode (did "
+        "you mean matmul?): got 'matmull'");
   CHECK(failure("matmul m=1 n=1 k=1 dtpye=bf16") ==
         "attribute of matmul must be one of m, n, k, dtype, out_dtype, b_layout (did you mean dtype?): got 'dtpye'");
   CHECK(failure("matmul m=1 n=1 k=1 dtype=b16") ==

@@ -77,6 +77,44 @@ TEST_SUITE("reference/Reference") {
     CHECK(expected[1].values[2] == doctest::Approx(std::log(2.0)));
   }
 
+  TEST_CASE("latent decoding takes the first channels of a key as its value, and +inf for no key") {
+    // Two sequences: one key of page 1, and none. The scores do not matter where there is one key.
+    std::string text =
+        "mla_decode batch=2 heads=1 max_kv=1 num_pages=2 page_size=1 latent_dim=16 rope_dim=16 splits=1 ";
+    Description description = *parseDescription(text + "kv_format=fp16 out_dtype=fp32");
+    auto tensors = makeTensors(description, {}, 1, {{"seq_lens", {1, -7}}});
+    REQUIRE(tensors.ok());
+    std::vector<float> q(64, 0), cache(64, 0);
+    q[0] = 2;
+    cache[32] = 3;
+    for (HostTensor &tensor : *tensors) {
+      if (tensor.shape.name == "q" || tensor.shape.name == "kv_cache") {
+        tensor.bytes = encode("fp16", tensor.shape.name == "q" ? q : cache);
+      } else if (tensor.shape.name == "block_table") {
+        tensor.bytes = {1, 0, 0, 0, 0xFF, 0xFF, 0xFF, 0x7F};
+      }
+    }
+    auto expected = computeExpected(description, {}, *tensors, 1, {0.5f});
+    REQUIRE(expected.ok());
+    CHECK((*expected)[0].values[0] == 3);
+    CHECK((*expected)[0].values[16] == 0);
+    CHECK((*expected)[1].values[0] == 0.5 * 2 * 3);
+    CHECK((*expected)[1].values[1] == std::numeric_limits<double>::infinity());
+    // One part for both: sequences 0 to 1, one block each.
+    CHECK((*expected)[2].values == std::vector<double>{0, 1, 0, 1, 0, 0, 0, 0});
+    CHECK((*expected)[3].values == std::vector<double>{0, 1, 2});
+  }
+
+  TEST_CASE("given values must fit an integer input or a scalar") {
+    Description description = *parseDescription("mla_decode heads=1 max_kv=64 num_pages=1");
+    CHECK_FALSE(makeTensors(description, {}, 1, {{"seq_lens", {1, 2}}}).ok());
+    CHECK_FALSE(makeTensors(description, {}, 1, {{"seq_lens", {1.5}}}).ok());
+    CHECK_FALSE(makeTensors(description, {}, 1, {{"q", {1}}}).ok());
+    CHECK_FALSE(makeTensors(description, {}, 1, {{"scale", {1, 2}}}).ok());
+    CHECK(makeTensors(description, {}, 1, {{"seq_lens", {64}}, {"scale", {2}}}).ok());
+    CHECK(makeScalars(description, {{"scale", {2}}}) == std::vector<float>{2});
+  }
+
   TEST_CASE("rows past a sequence's length must keep their bytes") {
     Result<Description> description =
         parseDescription("flash_attention batch=2 heads=1 seq_q=3 seq_k=3 head_dim=16 varlen=true");

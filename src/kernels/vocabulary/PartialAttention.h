@@ -1,0 +1,44 @@
+// Attention over parts of the keys, and the combination of the parts.
+//
+// A part leaves its normalized output and the base-2 logarithm of its sum for each row. Seen from the combination a
+// part is one key: its score is that logarithm, its value the output. So the combination is the running softmax over
+// parts.
+//
+//             rows                       log2 sums        outputs [rows, dim], f32
+//   slot s    +------+                   [rows] f32       +----------------------+
+//   slot s+1  +------+   ...             [rows] f32       +----------------------+
+//
+// Slots of one sequence follow one another.
+
+#pragma once
+
+#include "src/kernels/vocabulary/DimensionParts.h"
+#include "src/kernels/vocabulary/OnlineSoftmax.h"
+
+namespace jitk::kernels {
+
+/// Dimensions are multiples of this.
+inline constexpr int64_t kLeastChunk = 16;
+
+/// Where parts are left: [slot, numRows, dim] and [slot, numRows].
+struct PartialResults {
+  mlir::Value outputs, log2Sums; ///< !tt.ptr of f32
+  mlir::Value numRows;           ///< i32, of a slot
+  int64_t dim;
+};
+
+/// Leaves the rows `rows` (i32 vector) of a part in `slot` (i32): `outputs` has one normalized f32 tensor for each
+/// chunk of dim.
+void storePartial(KernelBuilder &builder, const PartialResults &where, mlir::Value slot, mlir::Value rows,
+                  mlir::Value mask, const SoftmaxState &state, llvm::ArrayRef<mlir::Value> outputs);
+
+struct CombinedAttention {
+  SoftmaxState state;
+  llvm::SmallVector<mlir::Value> outputs; ///< of each chunk, not normalized
+};
+
+/// Combines the slots from `firstSlot` to before `endSlot` (i32) for the rows `rows`, all of which exist.
+CombinedAttention combinePartials(KernelBuilder &builder, const PartialResults &where, mlir::Value firstSlot,
+                                  mlir::Value endSlot, mlir::Value rows);
+
+} // namespace jitk::kernels

@@ -1,0 +1,159 @@
+#include "src/reference/Data.h"
+#include "src/reference/MlaSchedule.h"
+#include "src/reference/Numeric.h"
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+
+namespace jitk::reference {
+
+// --- the schedule
+
+static constexpr int64_t kBlock = 64, kOverhead = 5;
+
+static int64_t blocksOf(int32_t length) { return std::max<int64_t>(1, (length + kBlock - 1) / kBlock); }
+
+MlaSchedule makeMlaSchedule(const std::vector<int32_t> &lengths, int64_t numParts) {
+  int64_t total = 0;
+  for (int32_t length : lengths) {
+    total += blocksOf(length) + kOverhead;
+  }
+  const int64_t share = (total + numParts - 1) / numParts + kOverhead;
+  MlaSchedule schedule;
+  schedule.splitOffsets.push_back(0);
+  size_t sequence = 0;
+  int64_t block = 0, split = 0;
+  for (int64_t part = 0; part < numParts; ++part) {
+    const int64_t firstSequence = int64_t(sequence), firstBlock = block, firstSplit = split;
+    int64_t left = share;
+    while (sequence < lengths.size() && blocksOf(lengths[sequence]) - block + kOverhead <= left) {
+      left -= blocksOf(lengths[sequence]) - block + kOverhead;
+      schedule.splitOffsets.push_back(int32_t(schedule.splitOffsets.back() + split + 1));
+      ++sequence;
+      block = split = 0;
+    }
+    if (sequence < lengths.size() && left > kOverhead) {
+      block += left - kOverhead;
+      ++split;
+    }
+    const bool endsWithin = block > 0;
+    const int64_t lastSequence = int64_t(sequence) - (endsWithin ? 0 : 1);
+    const int64_t endBlock = endsWithin ? block : lastSequence < 0 ? 1 : blocksOf(lengths[size_t(lastSequence)]);
+    const bool isOne = firstSequence == lastSequence;
+    for (int64_t word : {firstSequence, lastSequence, firstBlock, endBlock, firstSplit,
+                         int64_t(firstBlock > 0 || (isOne && endsWithin)),
+                         int64_t(endsWithin || (isOne && firstBlock > 0)), int64_t(0)}) {
+      schedule.parts.push_back(int32_t(word));
+    }
+  }
+  return schedule;
+}
+
+// --- the inputs
+
+static HostTensor &find(std::vector<HostTensor> &tensors, std::string_view name) {
+  return *std::ranges::find(tensors, name, [](const HostTensor &tensor) { return tensor.shape.name; });
+}
+
+static void setIntegers(HostTensor &tensor, const std::vector<int32_t> &values) {
+  std::memcpy(tensor.bytes.data(), values.data(), tensor.bytes.size());
+}
+
+/// The longest, none, one, the edges of a page, then any.
+static std::vector<int32_t> drawLengths(int64_t batch, int64_t longest, int64_t pageSize, Random &random) {
+  std::vector<int32_t> lengths;
+  for (int64_t edge : {longest, int64_t(0), int64_t(1), pageSize, pageSize + 1, 2 * pageSize - 1}) {
+    lengths.push_back(int32_t(std::min(edge, longest)));
+  }
+  while (int64_t(lengths.size()) < batch) {
+    lengths.push_back(int32_t(random.below(longest + 1)));
+  }
+  lengths.resize(size_t(batch));
+  return lengths;
+}
+
+static int32_t wildEntry(int64_t numPages, Random &random) {
+  const int32_t kWild[] = {-1, INT32_MIN, INT32_MAX, int32_t(numPages), int32_t(random.below(INT32_MAX))};
+  return kWild[random.below(std::size(kWild))];
+}
+
+namespace {
+
+/// Values that are drawn from a table: a cache of a model has hundreds of millions.
+class CacheFiller {
+public:
+  CacheFiller(const std::string &dtype, Random &random) : random_(random) {
+    std::vector<float> values(kTableSize);
+    for (float &value : values) {
+      value = float(random.normal());
+    }
+    table_.resize(kTableSize);
+    std::memcpy(table_.data(), encode(dtype, values).data(), kTableSize * sizeof(uint16_t));
+  }
+
+  void fill(uint8_t *bytes, int64_t count) {
+    for (int64_t i = 0; i < count; ++i) {
+      uint16_t word = table_[size_t(random_.below(kTableSize))];
+      std::memcpy(bytes + i * int64_t(sizeof(word)), &word, sizeof(word));
+    }
+  }
+
+private:
+  static constexpr int64_t kTableSize = 1 << 14;
+  Random &random_;
+  std::vector<uint16_t> table_;
+};
+
+} // namespace
+
+Status fillMlaDecode(const Description &description, const Sizes &sizes, bool lengthsAreGiven, Random &random,
+                     std::vector<HostTensor> &tensors) {
+  int64_t batch = sizes["batch"], longest = sizes["max_kv"], pageSize = sizes["page_size"];
+  int64_t numPages = sizes["num_pages"], rowSize = sizes["latent_dim"] + sizes["rope_dim"];
+  if (!lengthsAreGiven) {
+    setIntegers(find(tensors, "seq_lens"), drawLengths(batch, longest, pageSize, random));
+  }
+  std::vector<int32_t> lengths = Operands(tensors).integers("seq_lens");
+  int64_t needed = 0;
+  for (int32_t &length : lengths) {
+    length = std::clamp<int32_t>(length, 0, int32_t(longest));
+    needed += (length + pageSize - 1) / pageSize;
+  }
+  if (numPages < needed) {
+    return invalidArgument("dimension num_pages of mla_decode must be at least " + std::to_string(needed) +
+                           " for sequences of these lengths: got " + std::to_string(numPages));
+  }
+
+  std::vector<int32_t> pages(static_cast<size_t>(numPages));
+  std::iota(pages.begin(), pages.end(), 0);
+  for (size_t i = pages.size(); i > 1; --i) {
+    std::swap(pages[i - 1], pages[size_t(random.below(int64_t(i)))]);
+  }
+  HostTensor &cache = find(tensors, "kv_cache");
+  std::ranges::fill(cache.bytes, kPoison);
+  CacheFiller filler(cache.shape.dtype, random);
+  std::vector<int32_t> table;
+  for (int64_t sequence = 0, page = 0; sequence < batch; ++sequence) {
+    for (int64_t first = 0; first < longest; first += pageSize) {
+      int64_t rows = std::clamp<int64_t>(lengths[size_t(sequence)] - first, 0, pageSize);
+      if (rows == 0) {
+        table.push_back(wildEntry(numPages, random));
+        continue;
+      }
+      table.push_back(pages[size_t(page++)]);
+      filler.fill(cache.bytes.data() + table.back() * pageSize * rowSize * dtypeBytes(cache.shape.dtype),
+                  rows * rowSize);
+    }
+  }
+  setIntegers(find(tensors, "block_table"), table);
+
+  if (description.flag("reuse_schedule")) {
+    MlaSchedule schedule = makeMlaSchedule(lengths, sizes["splits"]);
+    setIntegers(find(tensors, "schedule"), schedule.parts);
+    setIntegers(find(tensors, "split_offsets"), schedule.splitOffsets);
+  }
+  return okStatus();
+}
+
+} // namespace jitk::reference

@@ -1,0 +1,62 @@
+#include "src/reference/AttentionRow.h"
+#include "src/reference/MlaSchedule.h"
+#include "src/reference/Numeric.h"
+#include "src/reference/References.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace jitk::reference {
+
+/// An output whose every element is known exactly.
+static Expected exactly(std::string name, int64_t rowSize, const std::vector<int32_t> &values) {
+  Expected expected{std::move(name), int64_t(values.size()) / rowSize, rowSize, {}, {}, {}};
+  for (int64_t row = 0; row < expected.numRows; ++row) {
+    expected.rows.push_back(row);
+  }
+  expected.values.assign(values.begin(), values.end());
+  expected.bounds.assign(values.size(), 0);
+  return expected;
+}
+
+std::vector<Expected> expectMlaDecode(const Description &description, const Sizes &sizes, const Operands &operands,
+                                      uint64_t seed, double scale) {
+  int64_t batch = sizes["batch"], queries = sizes["seq_q"], heads = sizes["heads"], longest = sizes["max_kv"];
+  int64_t latent = sizes["latent_dim"], rowSize = latent + sizes["rope_dim"], pageSize = sizes["page_size"];
+  int64_t tableColumns = (longest + pageSize - 1) / pageSize;
+  std::vector<float> q = operands.decoded("q"), cache = operands.decoded("kv_cache");
+  std::vector<int32_t> table = operands.integers("block_table"), lengths = operands.integers("seq_lens");
+  for (int32_t &length : lengths) {
+    length = std::clamp<int32_t>(length, 0, int32_t(longest));
+  }
+
+  AttentionRules rules{.headDim = rowSize,
+                       .valueDim = latent,
+                       .scale = scale,
+                       .roundoff = unitRoundoff(description.word("kv_format")),
+                       .outRoundoff = unitRoundoff(description.word("out_dtype")),
+                       .lseOfNothing = std::numeric_limits<double>::infinity()};
+  AttentionOutputs outputs{batch, queries, heads, latent, longest * (rowSize + latent)};
+  std::vector<Expected> expected = expectAttention(outputs, seed, [&](int64_t sequence, int64_t query, int64_t head) {
+    int64_t length = lengths[size_t(sequence)], seen = length;
+    if (description.flag("causal")) {
+      seen = std::min(seen, length - queries + query + 1);
+    }
+    std::vector<const float *> keys;
+    for (int64_t key = 0; key < seen; ++key) {
+      int64_t page = table[size_t(sequence * tableColumns + key / pageSize)];
+      keys.push_back(&cache[size_t((page * pageSize + key % pageSize) * rowSize)]);
+    }
+    // The value of a key is its first channels.
+    return attendRow(rules, &q[size_t(((sequence * queries + query) * heads + head) * rowSize)], keys, keys);
+  });
+  // Of no sequences there is no schedule: a launch does nothing.
+  if (!description.flag("reuse_schedule") && batch > 0) {
+    MlaSchedule schedule = makeMlaSchedule(lengths, sizes["splits"]);
+    expected.push_back(exactly("schedule", kMlaScheduleWords, schedule.parts));
+    expected.push_back(exactly("split_offsets", 1, schedule.splitOffsets));
+  }
+  return expected;
+}
+
+} // namespace jitk::reference
