@@ -23,6 +23,7 @@ static Json itemJson(const DiskStore::Item &item) {
   Json json = {{"key", item.name}, {"bytes", item.bytes}, {"last_use", item.lastUse}};
   if (!item.entry.ok()) {
     json["problem"] = item.entry.status().message();
+    json["quarantined"] = item.isQuarantined;
     return json;
   }
   const Entry &entry = *item.entry;
@@ -133,7 +134,7 @@ jitk_status_t jitk_store_import(jitk_runtime_t runtime, const char *path, size_t
     size_t numImported = 0;
     for (size_t i = 0; i < bundle->size(); ++i) {
       if (Result<Entry> entry = bundle->read(i); entry.ok()) {
-        disk->publish(*entry);
+        JITK_TRY(disk->publish(*entry), "after " + std::to_string(numImported) + " kernels of " + path);
         ++numImported;
       }
     }
@@ -147,8 +148,7 @@ jitk_status_t jitk_store_import(jitk_runtime_t runtime, const char *path, size_t
 jitk_status_t jitk_store_collect(jitk_runtime_t runtime, uint64_t bytes, jitk_error_t *error) {
   return guard(error, [&]() -> Status {
     JITK_ASSIGN(DiskStore * disk, diskOf(runtime));
-    disk->collect(bytes);
-    return okStatus();
+    return disk->collect(bytes);
   });
 }
 

@@ -81,7 +81,7 @@ Result<Obtained> EntrySource::makeEntry(const Problem &problem, const Target &ta
     obtained.tier = Tier::Compiled;
   }
   if (disk_) {
-    disk_->publish(*obtained.entry);
+    (void)disk_->publish(*obtained.entry); // it has said why; the kernel is there
   }
   if (shared_ && !isShared) {
     shared_->publish(*obtained.entry);

@@ -90,22 +90,27 @@ bool DiskStore::exists(const Key &key) const {
   return ::fstatat(folder_.descriptor(), fileNameOf(key).c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-void DiskStore::quarantine(const std::string &fileName, const File &file, const Status &why) {
+bool DiskStore::quarantine(const std::string &fileName, const File &file, const Status &why) {
   // Another process may have put a good file in its place since.
   struct stat opened, named;
   bool same = ::fstat(file.descriptor(), &opened) == 0 &&
               ::fstatat(folder_.descriptor(), fileName.c_str(), &named, AT_SYMLINK_NOFOLLOW) == 0 &&
               opened.st_ino == named.st_ino && opened.st_dev == named.st_dev;
   if (!same) {
-    return;
+    return true;
   }
   (void)::mkdirat(folder_.descriptor(), kQuarantine, 0700);
   std::string aside = std::string(kQuarantine) + "/" + fileName;
   if (::renameat(folder_.descriptor(), fileName.c_str(), folder_.descriptor(), aside.c_str()) != 0) {
-    (void)::unlinkat(folder_.descriptor(), fileName.c_str(), 0);
+    if (::unlinkat(folder_.descriptor(), fileName.c_str(), 0) != 0 && errno != ENOENT) {
+      log_.warning(kCategory, "entry is damaged and cannot be removed: " + path_ + "/" + fileName + ": " +
+                                  std::string(why.message()));
+      return false;
+    }
   }
   log_.warning(kCategory, "entry is damaged and will be built again: " + path_ + "/" + fileName + ": " +
                               std::string(why.message()));
+  return true;
 }
 
 // --- writing
@@ -125,21 +130,25 @@ bool DiskStore::writeAside(const std::string &temporary, std::span<const uint8_t
   return file && writeAll(file, bytes) && file.close();
 }
 
-void DiskStore::cannotWrite(int error) {
+Status DiskStore::cannotWrite(int error) {
   if (error == EROFS || error == EACCES || error == EPERM || error == ENOENT) {
     readOnly_ = true;
   }
-  std::string message = "cannot write to " + path_ + ": " + describeErrno(error) + "; kernels stay in memory";
-  log_.write(warned_.exchange(true) ? LogLevel::Debug : LogLevel::Warning, kCategory, message);
+  std::string message = "cannot write to " + path_ + ": " + describeErrno(error);
+  log_.write(warned_.exchange(true) ? LogLevel::Debug : LogLevel::Warning, kCategory,
+             message + "; kernels stay in memory");
+  return unavailable(message).atStage("store");
 }
 
-void DiskStore::publish(const Entry &entry) {
+Status DiskStore::publish(const Entry &entry) {
   if (readOnly_) {
-    return;
+    return unavailable("cannot write to " + path_).atStage("store");
   }
   std::vector<uint8_t> bytes = entry.serialize();
   if (bytes.size() > maximalBytes_) {
-    return; // It would push out all others, then itself.
+    // It would push out all others, then itself.
+    return unavailable("an entry of " + std::to_string(bytes.size()) + " bytes is more than " + path_ + " may keep")
+        .atStage("store");
   }
   std::string name = fileNameOf(entry.key);
   // A temporary file can vanish: after a jump of the clock it looks abandoned to other processes.
@@ -148,10 +157,10 @@ void DiskStore::publish(const Entry &entry) {
     error = place(name, bytes);
   }
   if (error != 0) {
-    cannotWrite(error);
-    return;
+    return cannotWrite(error);
   }
-  evict(maximalBytes_);
+  (void)evict(maximalBytes_);
+  return okStatus();
 }
 
 int DiskStore::place(const std::string &name, std::span<const uint8_t> bytes) {
@@ -210,11 +219,11 @@ std::vector<DiskStore::Listed> DiskStore::listFiles() {
   return files;
 }
 
-void DiskStore::evict(uint64_t bytes) {
+Status DiskStore::evict(uint64_t bytes) {
   // One process at a time; the others' next publication does what this one leaves.
   KeyLock lock = KeyLock::tryAcquire(folder_, kEvictionLock);
   if (lock.outcome() == KeyLock::Outcome::TimedOut) {
-    return;
+    return okStatus();
   }
   std::vector<Listed> files = listFiles();
   uint64_t total = 0;
@@ -224,14 +233,19 @@ void DiskStore::evict(uint64_t bytes) {
   if (total > bytes) {
     removeQuarantine();
   }
+  int error = 0;
   for (const Listed &file : files) {
     if (total <= bytes) {
-      return;
+      return okStatus();
     }
     if (::unlinkat(folder_.descriptor(), file.name.c_str(), 0) == 0 || errno == ENOENT) {
       total -= file.bytes;
+    } else {
+      error = errno;
     }
   }
+  return error ? unavailable("cannot remove entries of " + path_ + ": " + describeErrno(error)).atStage("store")
+               : okStatus();
 }
 
 void DiskStore::removeQuarantine() {
@@ -259,18 +273,16 @@ std::vector<DiskStore::Item> DiskStore::list(bool quarantineDamaged) {
     if (entry.ok() && fileNameOf(entry->key) != listed.name) {
       entry = Status(StatusCode::DataLoss, "name differs from the key's: " + entry->key.name());
     }
-    if (!entry.ok() && quarantineDamaged) {
-      quarantine(listed.name, file, entry.status());
-    }
+    bool isQuarantined = !entry.ok() && quarantineDamaged && quarantine(listed.name, file, entry.status());
     std::string name = listed.name.substr(0, listed.name.size() - kSuffix.size());
-    items.push_back({std::move(name), listed.bytes, listed.lastUse / 1'000'000'000, std::move(entry)});
+    items.push_back({std::move(name), listed.bytes, listed.lastUse / 1'000'000'000, std::move(entry), isQuarantined});
   }
   return items;
 }
 
-void DiskStore::collect(uint64_t bytes) {
+Status DiskStore::collect(uint64_t bytes) {
   removeQuarantine();
-  evict(bytes);
+  return evict(bytes);
 }
 
 } // namespace jitk

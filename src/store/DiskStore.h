@@ -33,6 +33,7 @@ public:
     uint64_t bytes = 0;
     int64_t lastUse = 0; ///< seconds of the epoch
     Result<Entry> entry; ///< or what is wrong with it
+    bool isQuarantined = false;
   };
 
   /// See `openStoreFolder` for the folders that are refused. `log` must outlive the store.
@@ -46,9 +47,10 @@ public:
   /// The most recently used entry whose key differs from `key` in nothing but the assembler, or null.
   std::shared_ptr<const Entry> findAnyAssembler(const Key &key);
 
-  /// Writes an entry and then drops least recently used ones until the bound holds. One that alone is above the bound
-  /// is not kept.
-  void publish(const Entry &entry);
+  /// Writes an entry and then drops least recently used ones until the bound holds. Fails with Unavailable where the
+  /// entry alone is above the bound and, after a log line, where the folder cannot be written: whoever only wants the
+  /// kernel may go on.
+  Status publish(const Entry &entry);
 
   /// Waits until this process may compile the kernel of `key`, until `key` has an entry, or until `patience` is over.
   KeyLock lock(const Key &key, std::chrono::milliseconds patience);
@@ -56,7 +58,8 @@ public:
   /// Everything there, read and checked. With `quarantine`, what is damaged is moved there.
   std::vector<Item> list(bool quarantine);
   /// Drops least recently used entries until at most `bytes` are left, and all of the quarantine.
-  void collect(uint64_t bytes);
+  /// Fails with Unavailable where one cannot be removed.
+  Status collect(uint64_t bytes);
 
 private:
   struct Listed {
@@ -70,15 +73,16 @@ private:
 
   std::shared_ptr<const Entry> read(const std::string &fileName);
   bool exists(const Key &key) const;
-  void quarantine(const std::string &fileName, const File &file, const Status &why);
+  /// False if the file could not be moved or removed.
+  bool quarantine(const std::string &fileName, const File &file, const Status &why);
   void removeQuarantine();
   /// Least recently used first. Removes abandoned temporary files on the way.
   std::vector<Listed> listFiles();
-  void evict(uint64_t bytes);
+  Status evict(uint64_t bytes);
   /// Writes a file and gives it its name; 0, or the errno of what failed.
   int place(const std::string &name, std::span<const uint8_t> bytes);
   bool writeAside(const std::string &temporary, std::span<const uint8_t> bytes);
-  void cannotWrite(int error);
+  Status cannotWrite(int error);
 
   const std::string path_;
   const File folder_;

@@ -1,9 +1,11 @@
 """jitk prepare, with a compiler that compiles nothing."""
 import json
 import os
+import resource
+import subprocess
 import unittest
 
-from jitk_cli import ENVIRONMENT, USAGE, WRONG_RESULT, CliTest
+from jitk_cli import ENVIRONMENT, PROGRAM, USAGE, WRONG_RESULT, CliTest
 
 
 def matmul(n, **others):
@@ -118,10 +120,35 @@ class Failures(CliTest):
         self.environment = environment
         self.fails("prepare", plan, code=ENVIRONMENT, says="HOME, XDG_CACHE_HOME and JITK_STORE are not set")
 
+    def test_kernels_that_cannot_be_stored_are_a_failure(self):
+        plan = self.write_plan(matmul(1), matmul(2))
+        result = self.without_space("prepare", plan)
+        self.assertIn("store: cannot write to ", result.stderr)
+        self.assertIn("2 compiled, 0 failed", result.stderr)
+        self.assertIn(f"2 of 2 compiled kernels are not in the store {self.store}", result.stderr)
+        self.jitk("prepare", plan)
+        self.assertEqual(len(self.jitk_json("store", "ls")["entries"]), 2)
+
+    def test_a_bundle_that_cannot_be_imported_is_a_failure(self):
+        self.jitk("prepare", self.write_plan(matmul(1)), "--export", "bundle")
+        self.jitk("store", "gc", "--bytes", "0")
+        self.assertIn("cannot write to ", self.without_space("store", "import", "bundle").stderr)
+
+    def without_space(self, *words):
+        """Runs the program where no file takes a byte, as on a full disk; nobody is above that, root neither."""
+        limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+        result = subprocess.run([PROGRAM, *map(str, words)], cwd=self.folder, env=self.environment, capture_output=True,
+                                text=True, preexec_fn=limit, restore_signals=False)
+        self.assertEqual(result.returncode, ENVIRONMENT, result.stdout + result.stderr)
+        return result
+
     @unittest.skipIf(os.geteuid() == 0, "skipped: root may write anywhere")
     def test_a_folder_that_may_not_be_written(self):
-        self.store.mkdir(mode=0o500)
-        self.fails("prepare", self.write_plan(matmul(1)), code=ENVIRONMENT, says="store")
+        self.jitk("prepare", self.write_plan(matmul(1)))
+        self.store.chmod(0o500)
+        self.addCleanup(self.store.chmod, 0o700)
+        self.assertIn("not in the store", self.jitk("prepare", self.write_plan(matmul(2)), code=ENVIRONMENT).stderr)
+        self.fails("store", "gc", "--bytes", "0", code=ENVIRONMENT, says="cannot remove entries of ")
 
 
 class Interrupt(CliTest):

@@ -10,6 +10,7 @@
 #include <csignal>
 #include <cstdio>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <stdexcept>
 #include <string_view>
 #include <unistd.h>
@@ -166,6 +167,29 @@ static ExitCode summarize(const std::vector<Record> &records, double seconds) {
   return code;
 }
 
+/// Whether the store has what was compiled for it: where it could not be written, or is too small, the work is lost
+/// with this process.
+static ExitCode checkStored(const api::Runtime &runtime, const std::vector<Record> &records) {
+  auto store = nlohmann::json::parse(runtime.listStore());
+  std::set<std::string> keys;
+  for (const auto &entry : store["entries"]) {
+    keys.insert(entry["key"].get<std::string>());
+  }
+  size_t missing = 0, compiled = 0;
+  for (const Record &record : records) {
+    if (record.status == JITK_STATUS_OK && record.info.tier == JITK_TIER_COMPILED) {
+      ++compiled;
+      missing += keys.contains(record.key) ? 0 : 1;
+    }
+  }
+  if (missing == 0) {
+    return kOk;
+  }
+  std::fprintf(stderr, "jitk: %zu of %zu compiled kernels are not in the store %s\n", missing, compiled,
+               store["folder"].get<std::string>().c_str());
+  return kEnvironment;
+}
+
 /// The first Ctrl-C sets `interrupted`, the second ends the process: a store is whole at any time.
 static void handleInterrupts() {
   struct sigaction action = {};
@@ -219,10 +243,14 @@ static int prepare(const Options &options) {
     std::fprintf(stderr, "jitk: interrupted: what was compiled is in the store\n");
     return kEnvironment;
   }
-  if (code == kOk && !options.bundle.empty()) {
-    plan.exportBundle(options.target, options.bundle);
+  if (code != kOk) {
+    return code;
   }
-  return code;
+  if (!options.bundle.empty()) {
+    plan.exportBundle(options.target, options.bundle);
+    return kOk;
+  }
+  return checkStored(runtime, progress.records());
 }
 
 void addPrepareVerb(CLI::App &app, Action &action) {

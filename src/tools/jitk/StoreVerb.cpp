@@ -52,8 +52,9 @@ static int list(const Options &options, bool verify) {
   }
   for (const Json &entry : store["entries"]) {
     if (entry.contains("problem")) {
-      std::printf("damaged%s: %s: %s\n", verify ? ", moved to the quarantine" : "",
-                  entry["key"].get<std::string>().c_str(), entry["problem"].get<std::string>().c_str());
+      const char *fate = entry["quarantined"] ? ", moved to the quarantine" : verify ? ", and cannot be moved" : "";
+      std::printf("damaged%s: %s: %s\n", fate, entry["key"].get<std::string>().c_str(),
+                  entry["problem"].get<std::string>().c_str());
     }
   }
   std::printf("%s: %zu entries, %s, %zu damaged\n", store["folder"].get<std::string>().c_str(),

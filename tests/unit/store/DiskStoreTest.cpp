@@ -52,7 +52,7 @@ void setLastUse(const std::string &path, time_t seconds) {
 
 TEST_CASE("what one process publishes another finds") {
   Fixture fixture;
-  fixture.store->publish(sampleEntry(sampleKey()));
+  REQUIRE(fixture.store->publish(sampleEntry(sampleKey())).ok());
   std::unique_ptr<DiskStore> other = *DiskStore::open(fixture.store->folder(), 1 << 20, fixture.log);
   std::shared_ptr<const Entry> found = other->find(sampleKey());
   REQUIRE(found);
@@ -63,7 +63,7 @@ TEST_CASE("what one process publishes another finds") {
 
 TEST_CASE("a kernel takes one file, which only its user may read") {
   Fixture fixture;
-  fixture.store->publish(sampleEntry(sampleKey()));
+  REQUIRE(fixture.store->publish(sampleEntry(sampleKey())).ok());
   struct stat status;
   REQUIRE(::stat(fixture.file(sampleKey()).c_str(), &status) == 0);
   CHECK((status.st_mode & 0777) == 0600);
@@ -92,7 +92,7 @@ TEST_CASE("damage at any byte is a miss, one log line, and healed by the next pu
       REQUIRE_FALSE(fixture.store->find(sampleKey()));
       REQUIRE_FALSE(fs::exists(file));
       REQUIRE(fixture.lines.lines().size() == ++linesBefore);
-      fixture.store->publish(entry);
+      REQUIRE(fixture.store->publish(entry).ok());
       REQUIRE(fixture.store->find(sampleKey()));
       REQUIRE(readFile(file) == good);
     }
@@ -110,9 +110,9 @@ TEST_CASE("another key under the same name is a miss, and no damage") {
 
 TEST_CASE("without a compiler the entry of any assembler serves, the last used first") {
   Fixture fixture;
-  fixture.store->publish(sampleEntry(sampleKey("a", "ptxas 12.8")));
-  fixture.store->publish(sampleEntry(sampleKey("a", "ptxas 12.9")));
-  fixture.store->publish(sampleEntry(sampleKey("b", "ptxas 13.0")));
+  REQUIRE(fixture.store->publish(sampleEntry(sampleKey("a", "ptxas 12.8"))).ok());
+  REQUIRE(fixture.store->publish(sampleEntry(sampleKey("a", "ptxas 12.9"))).ok());
+  REQUIRE(fixture.store->publish(sampleEntry(sampleKey("b", "ptxas 13.0"))).ok());
   setLastUse(fixture.file(sampleKey("a", "ptxas 12.8")), 2000);
   setLastUse(fixture.file(sampleKey("a", "ptxas 12.9")), 1000);
   std::shared_ptr<const Entry> found = fixture.store->findAnyAssembler(sampleKey("a", ""));
@@ -125,11 +125,11 @@ TEST_CASE("the bound holds after each publication, least recently used first") {
   uint64_t one = sampleEntry(sampleKey("a")).serialize().size();
   Fixture fixture(3 * one);
   for (const char *name : {"a", "b", "c"}) {
-    fixture.store->publish(sampleEntry(sampleKey(name)));
+    REQUIRE(fixture.store->publish(sampleEntry(sampleKey(name))).ok());
     setLastUse(fixture.file(sampleKey(name)), 1000 + name[0]);
   }
   REQUIRE(fixture.store->find(sampleKey("a"))); // now the last used
-  fixture.store->publish(sampleEntry(sampleKey("d")));
+  REQUIRE(fixture.store->publish(sampleEntry(sampleKey("d"))).ok());
   CHECK(fixture.store->find(sampleKey("a")));
   CHECK_FALSE(fixture.store->find(sampleKey("b")));
   CHECK(fixture.store->find(sampleKey("c")));
@@ -138,8 +138,8 @@ TEST_CASE("the bound holds after each publication, least recently used first") {
 
 TEST_CASE("an entry above the bound is not kept and pushes nothing out") {
   Fixture fixture(2000);
-  fixture.store->publish(sampleEntry(sampleKey("small")));
-  fixture.store->publish(sampleEntry(sampleKey("large"), 4000));
+  REQUIRE(fixture.store->publish(sampleEntry(sampleKey("small"))).ok());
+  CHECK_FALSE(fixture.store->publish(sampleEntry(sampleKey("large"), 4000)).ok());
   CHECK(fixture.store->find(sampleKey("small")));
   CHECK_FALSE(fixture.store->find(sampleKey("large")));
 }
@@ -148,13 +148,13 @@ TEST_CASE("what a clock that was ahead left behind goes first") {
   uint64_t one = sampleEntry(sampleKey("a")).serialize().size();
   Fixture fixture(2 * one);
   time_t tomorrow = ::time(nullptr) + 24 * 3600;
-  fixture.store->publish(sampleEntry(sampleKey("a")));
-  fixture.store->publish(sampleEntry(sampleKey("b")));
+  REQUIRE(fixture.store->publish(sampleEntry(sampleKey("a"))).ok());
+  REQUIRE(fixture.store->publish(sampleEntry(sampleKey("b"))).ok());
   setLastUse(fixture.file(sampleKey("a")), 1000);
   setLastUse(fixture.file(sampleKey("b")), tomorrow);
   writeFile(fixture.store->folder() + "/tmp-0000000000000000", {});
   setLastUse(fixture.store->folder() + "/tmp-0000000000000000", tomorrow);
-  fixture.store->publish(sampleEntry(sampleKey("c")));
+  REQUIRE(fixture.store->publish(sampleEntry(sampleKey("c"))).ok());
   CHECK(fixture.store->find(sampleKey("a")));
   CHECK_FALSE(fixture.store->find(sampleKey("b")));
   CHECK(fixture.store->find(sampleKey("c")));
@@ -168,7 +168,7 @@ TEST_CASE("foreign files and abandoned temporary ones disturb nothing") {
   setLastUse(fixture.store->folder() + "/tmp-0000000000000000", 1000);
   writeFile(fixture.store->folder() + "/tmp-1111111111111111", {});
   fs::create_directory(fixture.store->folder() + "/" + std::string(41, 'a') + ".jitk");
-  fixture.store->publish(sampleEntry(sampleKey()));
+  REQUIRE(fixture.store->publish(sampleEntry(sampleKey())).ok());
   CHECK(fixture.store->find(sampleKey()));
   CHECK(fs::exists(fixture.store->folder() + "/README"));
   CHECK_FALSE(fs::exists(fixture.store->folder() + "/tmp-0000000000000000"));
@@ -177,8 +177,8 @@ TEST_CASE("foreign files and abandoned temporary ones disturb nothing") {
 
 TEST_CASE("a list tells good entries from damaged ones") {
   Fixture fixture;
-  fixture.store->publish(sampleEntry(sampleKey("a")));
-  fixture.store->publish(sampleEntry(sampleKey("b")));
+  REQUIRE(fixture.store->publish(sampleEntry(sampleKey("a"))).ok());
+  REQUIRE(fixture.store->publish(sampleEntry(sampleKey("b"))).ok());
   std::vector<uint8_t> bytes = readFile(fixture.file(sampleKey("b")));
   bytes[50] ^= 1;
   writeFile(fixture.file(sampleKey("b")), bytes);
@@ -197,10 +197,10 @@ TEST_CASE("a list tells good entries from damaged ones") {
 
 TEST_CASE("collecting to nothing leaves nothing") {
   Fixture fixture;
-  fixture.store->publish(sampleEntry(sampleKey("a")));
+  REQUIRE(fixture.store->publish(sampleEntry(sampleKey("a"))).ok());
   writeFile(fixture.file(sampleKey("b")), std::vector<uint8_t>{1});
   REQUIRE_FALSE(fixture.store->find(sampleKey("b")));
-  fixture.store->collect(0);
+  REQUIRE(fixture.store->collect(0).ok());
   CHECK(fixture.store->list(false).empty());
   CHECK(fs::is_empty(fixture.store->folder() + "/quarantine"));
 }
@@ -238,7 +238,7 @@ TEST_CASE("a lock is not needed once the entry is there") {
   Fixture fixture;
   KeyLock first = fixture.store->lock(sampleKey(), std::chrono::seconds(10));
   REQUIRE(first.held());
-  fixture.store->publish(sampleEntry(sampleKey()));
+  REQUIRE(fixture.store->publish(sampleEntry(sampleKey())).ok());
   KeyLock second = fixture.store->lock(sampleKey(), std::chrono::hours(1));
   CHECK(second.outcome() == KeyLock::Outcome::NotNeeded);
 }

@@ -63,7 +63,7 @@ TEST_CASE("a relative path stays what it was when the process moves") {
           if (!store || ::chdir("/") != 0) {
             return 2;
           }
-          store->publish(sampleEntry(sampleKey()));
+          (void)store->publish(sampleEntry(sampleKey()));
           return store->find(sampleKey()) ? 0 : 3;
         }) == 0);
   Log log;
@@ -76,7 +76,7 @@ TEST_CASE("a folder that is replaced under a running process is not followed") {
   std::unique_ptr<DiskStore> store = openStore(folder.path("store"), log);
   std::filesystem::rename(folder.path("store"), folder.path("moved"));
   std::filesystem::create_directory(folder.path("store"));
-  store->publish(sampleEntry(sampleKey()));
+  (void)store->publish(sampleEntry(sampleKey()));
   CHECK(std::filesystem::is_empty(folder.path("store")));
   CHECK(store->find(sampleKey()));
 }
@@ -87,8 +87,8 @@ TEST_CASE("a folder that is removed under a running process is a miss, with one 
   Log log(lines.sink(), LogFilter{LogLevel::Warning, {}});
   std::unique_ptr<DiskStore> store = openStore(folder.path("store"), log);
   std::filesystem::remove_all(folder.path("store"));
-  store->publish(sampleEntry(sampleKey()));
-  store->publish(sampleEntry(sampleKey("other")));
+  (void)store->publish(sampleEntry(sampleKey()));
+  (void)store->publish(sampleEntry(sampleKey("other")));
   CHECK_FALSE(store->find(sampleKey()));
   CHECK(lines.lines().size() == 1);
 }
@@ -100,7 +100,7 @@ TEST_CASE("a folder that may only be read serves what it has") {
   TemporaryFolder folder;
   REQUIRE(::chmod(folder.path().c_str(), 0755) == 0);
   Log log;
-  openStore(folder.path("store"), log)->publish(sampleEntry(sampleKey()));
+  (void)openStore(folder.path("store"), log)->publish(sampleEntry(sampleKey()));
   for (const auto &file : std::filesystem::directory_iterator(folder.path("store"))) {
     REQUIRE(::chmod(file.path().c_str(), 0644) == 0);
   }
@@ -112,8 +112,8 @@ TEST_CASE("a folder that may only be read serves what it has") {
           if (!store || !store->find(sampleKey())) {
             return 1;
           }
-          store->publish(sampleEntry(sampleKey("other")));
-          store->publish(sampleEntry(sampleKey("another")));
+          (void)store->publish(sampleEntry(sampleKey("other")));
+          (void)store->publish(sampleEntry(sampleKey("another")));
           KeyLock lock = store->lock(sampleKey("third"), std::chrono::hours(1));
           return lines.lines().size() != 1 ? 2 : lock.outcome() != KeyLock::Outcome::Unavailable ? 3 : 0;
         }) == 0);
@@ -162,7 +162,7 @@ TEST_CASE("a full disk and one without inodes cost one line, and heal when there
         return 1;
       }
       for (int i = 0; i < 10; ++i) {
-        store->publish(sampleEntry(sampleKey(std::to_string(i)), 30'000));
+        (void)store->publish(sampleEntry(sampleKey(std::to_string(i)), 30'000));
       }
       int numFound = 0;
       for (int i = 0; i < 10; ++i) {
@@ -176,8 +176,8 @@ TEST_CASE("a full disk and one without inodes cost one line, and heal when there
       if (numFound == 0 || numFound == 10 || lines.lines().size() != 1) {
         return 3;
       }
-      store->collect(0);
-      store->publish(sampleEntry(sampleKey("new")));
+      (void)store->collect(0);
+      (void)store->publish(sampleEntry(sampleKey("new")));
       return store->find(sampleKey("new")) ? 0 : 4;
     });
     if (wrong == 100) {

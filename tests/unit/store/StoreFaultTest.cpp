@@ -152,7 +152,7 @@ std::string fileOf(const std::string &folder, const Key &key) { return folder + 
 void fill(const std::string &folder) {
   Log log;
   std::unique_ptr<DiskStore> store = *DiskStore::open(folder, 1 << 20, log);
-  store->publish(sampleEntry(kOld));
+  (void)store->publish(sampleEntry(kOld));
   std::ofstream(fileOf(folder, kBad)) << "damaged";
 }
 
@@ -165,10 +165,10 @@ void use(const std::string &folder, Log &log) {
   (void)(*store)->find(kOld);
   (void)(*store)->find(kBad);
   KeyLock lock = (*store)->lock(kNew, std::chrono::seconds(5));
-  (*store)->publish(sampleEntry(kNew));
-  (*store)->publish(sampleEntry(kBad));
+  (void)(*store)->publish(sampleEntry(kNew));
+  (void)(*store)->publish(sampleEntry(kBad));
   (void)(*store)->list(true);
-  (*store)->collect(1000);
+  (void)(*store)->collect(1000);
 }
 
 /// Afterwards the store holds nothing wrong, and works.
@@ -181,7 +181,7 @@ void checkSound(const std::string &folder) {
     bool right = !found || found->serialize() == sampleEntry(key).serialize();
     CHECK(right);
     REQUIRE(store->lock(key, std::chrono::milliseconds(0)).outcome() != KeyLock::Outcome::TimedOut);
-    store->publish(sampleEntry(key));
+    REQUIRE(store->publish(sampleEntry(key)).ok());
     found = store->find(key);
     REQUIRE(found);
     CHECK(found->serialize() == sampleEntry(key).serialize());
@@ -231,7 +231,7 @@ TEST_CASE("a temporary file that vanishes once is written again") {
     Log log;
     std::unique_ptr<DiskStore> store = *DiskStore::open(folder.path("store"), 1 << 20, log);
     fault.arm(Fault::Fail, call, ENOENT);
-    store->publish(sampleEntry(kNew));
+    (void)store->publish(sampleEntry(kNew));
     bool struck = fault.struck;
     fault.arm(Fault::None, 0);
     CHECK(store->find(kNew));

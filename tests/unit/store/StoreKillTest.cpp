@@ -46,7 +46,7 @@ uint64_t bound() { return kKeys / 2 * (kCodeBytes + 400); }
         ::_exit(3);
       }
       if (!found) {
-        (*store)->publish(sampleEntry(key, kCodeBytes));
+        (void)(*store)->publish(sampleEntry(key, kCodeBytes));
       }
     }
   }
@@ -105,7 +105,7 @@ TEST_CASE("processes killed at random moments leave a sound store") {
   Log log;
   std::unique_ptr<DiskStore> store = *DiskStore::open(path, uint64_t{1} << 30, log);
   for (int i = 0; i < kKeys; ++i) {
-    store->publish(sampleEntry(keyOf(i), kCodeBytes));
+    (void)store->publish(sampleEntry(keyOf(i), kCodeBytes));
     CHECK(store->find(keyOf(i)));
     KeyLock::Outcome outcome =
         store->lock(sampleKey("free" + std::to_string(i)), std::chrono::milliseconds(0)).outcome();
