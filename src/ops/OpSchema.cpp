@@ -117,13 +117,9 @@ static Status checkMultiples(const OpSchema &op, const Description &description)
   return okStatus();
 }
 
-int64_t OpSchema::largest(std::string_view attribute) const {
-  for (const AttributeSchema &schema : attributes) {
-    if (schema.name == attribute) {
-      return schema.maximum;
-    }
-  }
-  return INT64_MAX;
+const AttributeSchema *OpSchema::attribute(std::string_view wanted) const {
+  auto found = std::ranges::find(attributes, wanted, &AttributeSchema::name);
+  return found == attributes.end() ? nullptr : &*found;
 }
 
 Result<Description> OpSchema::describe(std::span<const Given> given) const {

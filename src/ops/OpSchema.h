@@ -28,6 +28,8 @@ struct AttributeSchema {
   std::vector<std::string_view> words = {}; ///< Word: all that is allowed
   int64_t minimum = 1;                      ///< Integer, and a Dimension's size or bound
   int64_t maximum = INT32_MAX;
+  /// Dimension: the least size at a launch. Most are sizes of tensors, which may be empty.
+  int64_t leastAtLaunch = 0;
 };
 
 /// What a launch does with a tensor.
@@ -76,8 +78,8 @@ struct OpSchema {
   /// Makes a complete description. Fails with InvalidArgument, naming the attribute, the value found and what is
   /// allowed.
   Result<Description> describe(std::span<const Given> given) const;
-  /// The largest size that an attribute, a dimension, may have.
-  int64_t largest(std::string_view attribute) const;
+  /// The attribute of that name; null if there is none.
+  const AttributeSchema *attribute(std::string_view name) const;
   /// The schema as a JSON object, for people and tools.
   std::string toJson() const;
 };

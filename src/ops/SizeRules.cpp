@@ -26,7 +26,9 @@ SizeRules::SizeRules(const Description &description, std::vector<std::string> dy
     if (dimension) {
       limits.divisor = dimension->divisor;
       // Without a bound, what a static size may be.
-      limits.bound = dimension->bound > 0 ? dimension->bound : schema.ok() ? (*schema)->largest(name) : INT64_MAX;
+      const AttributeSchema *attribute = schema.ok() ? (*schema)->attribute(name) : nullptr;
+      limits.bound = dimension->bound > 0 ? dimension->bound : attribute ? attribute->maximum : INT64_MAX;
+      limits.least = attribute ? attribute->leastAtLaunch : 0;
     }
     limits_.push_back(limits);
   }
@@ -57,8 +59,9 @@ Status SizeRules::check(std::span<const int64_t> sizes) const {
   }
   for (size_t i = 0; i < sizes.size(); ++i) {
     const Limits &limits = limits_[i];
-    if (sizes[i] < 0) {
-      return wrongSize(names_[i], "zero or more", sizes[i]);
+    if (sizes[i] < limits.least) {
+      return wrongSize(names_[i], limits.least == 0 ? "zero or more" : std::to_string(limits.least) + " or more",
+                       sizes[i]);
     }
     if (sizes[i] > limits.bound) {
       return wrongSize(names_[i], "at most " + std::to_string(limits.bound), sizes[i]);

@@ -20,11 +20,13 @@ public:
   SizeRules(const Description &description, std::vector<std::string> dynamicDimensions);
 
   /// Fails with InvalidArgument, naming the dimension, if there are more or fewer sizes than dimensions, if one is
-  /// negative, above its bound, or no multiple of what it must be one of. Allocates nothing unless it fails.
+  /// below what its op takes, above its bound, or no multiple of what it must be one of. Allocates nothing unless it
+  /// fails.
   Status check(std::span<const int64_t> sizes) const;
 
 private:
   struct Limits {
+    int64_t least = 0;
     int64_t divisor = 1;
     int64_t bound = INT64_MAX;
   };

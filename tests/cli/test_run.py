@@ -55,6 +55,10 @@ class Refusals(CliTest):
             self.fails("run", "matmul", f"m={size}", f"n={size}", "k=4", code=ENVIRONMENT,
                        says=says + ", does not fit into this machine's memory of ")
 
+    def test_a_least_size_at_launch(self):
+        self.fails("run", "mla_decode", "heads=16", "max_kv=64", "num_pages=1", "splits=*", "--size", "splits=0",
+                   code=USAGE, says="dimension splits must be 1 or more: got 0")
+
     def test_architectures(self):
         self.fails("run", "matmul", "m=4", "n=4", "k=4", "--device", "emulator:sm_75", code=USAGE,
                    says="architecture must be one of sm_80, ")

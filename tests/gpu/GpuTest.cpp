@@ -119,12 +119,15 @@ TEST_SUITE("gpu") {
                              "flash_attention heads=8 kv_heads=2 seq_q=300 seq_k=500 head_dim=128 causal=true",
                              "fp8_block_matmul m=100 n=520 k=1032",
                              "gated_delta_rule batch=2 tokens=600 qk_heads=4 v_heads=8 key_dim=128 qk_l2norm=true",
-                             "gated_delta_rule mode=recurrent batch=4 tokens=3 qk_heads=4 v_heads=8 key_dim=128"}) {
+                             "gated_delta_rule mode=recurrent batch=4 tokens=3 qk_heads=4 v_heads=8 key_dim=128",
+                             "mla_decode batch=5 heads=128 max_kv=700 num_pages=60 splits=66 causal=true seq_q=2"}) {
       CAPTURE(text);
       OnDevice tensors(text, 5);
       api::Kernel kernel =
           api::Kernel::obtain(Session::get().runtime, Session::get().device, api::Description::parse(text));
       api::Buffer workspace(Session::get().device, std::max<uint64_t>(kernel.workspaceBytes({}), 1));
+      // The only scalar of an op is a softmax scale.
+      std::vector<float> scalars((*findOp(parseDescription(text)->op()))->scalars.size(), 0.04F);
       std::vector<std::vector<uint8_t>> first;
       for (int run = 0; run < 200; ++run) {
         for (size_t i = 0; i < tensors.size(); ++i) {
@@ -132,7 +135,7 @@ TEST_SUITE("gpu") {
             tensors.poison(i);
           }
         }
-        kernel.launch(tensors.addresses(), {}, {}, workspace.address(), workspace.size());
+        kernel.launch(tensors.addresses(), {}, scalars, workspace.address(), workspace.size());
         Session::get().device.synchronize();
         for (size_t i = 0, output = 0; i < tensors.size(); ++i) {
           if (!tensors.isWritten(i)) {

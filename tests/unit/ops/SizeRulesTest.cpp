@@ -20,6 +20,8 @@ TEST_SUITE("ops/SizeRules") {
     CHECK(verdict(matmul, {"m", "n"}, {-8, 1}) == "dimension m must be zero or more: got -8");
     CHECK(verdict(matmul, {"m", "n"}, {72, 1}) == "dimension m must be at most 64: got 72");
     CHECK(verdict(matmul, {"n", "m"}, {1, 12}) == "dimension m must be a multiple of 8: got 12");
+    const char *decode = "mla_decode heads=16 max_kv=64 num_pages=1 splits=*";
+    CHECK(verdict(decode, {"splits"}, {0}) == "dimension splits must be 1 or more: got 0");
   }
 
   TEST_CASE("a dimension without a bound is as large as a static one may be") {
@@ -45,7 +47,7 @@ TEST_SUITE("ops/SizeRules") {
       for (const auto &[multiple, factor] : op.multiples) {
         for (std::string_view name : {multiple, factor}) {
           CAPTURE(name);
-          CHECK(op.largest(name) == INT32_MAX);
+          CHECK(op.attribute(name)->maximum == INT32_MAX);
         }
       }
     }
