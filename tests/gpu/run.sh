@@ -1,7 +1,9 @@
 #!/bin/sh
-# Runs every test that needs a GPU, from an unpacked bundle. Nothing is skipped: a missing device fails.
-set -e
-cd "$(dirname "$0")"
-bin/jitk_gpu_test "$@"
-bin/jitk_conformance --device=cuda:0
-bin/jitk_conformance --device=cuda:0 --full
+# Runs every test that needs a GPU, from an unpacked bundle, to the end: a program that fails does not hide what the
+# next ones find. Nothing is skipped: a missing device fails.
+cd "$(dirname "$0")" || exit 1
+failed=0
+bin/jitk_gpu_test "$@" || failed=1
+bin/jitk_conformance --device=cuda:0 || failed=1
+bin/jitk_conformance --device=cuda:0 --full || failed=1
+exit $failed
