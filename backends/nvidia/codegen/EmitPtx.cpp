@@ -1,6 +1,5 @@
 #include "backends/nvidia/codegen/EmitPtx.h"
 
-#include "backends/nvidia/codegen/Architecture.h"
 #include "backends/nvidia/codegen/ConvertPtxToLlvm.h"
 #include "backends/nvidia/codegen/InstructionGate.h"
 #include "src/ir/Verification.h"
@@ -45,7 +44,7 @@ static void initializeOnce() {
 
 static Result<std::unique_ptr<llvm::TargetMachine>> createMachine(const Target &target, unsigned version) {
   ir::MachineDescription description = {.triple = llvm::Triple("nvptx64-nvidia-cuda"),
-                                        .cpu = architectureName(target),
+                                        .cpu = target.architecture(),
                                         .features = "+ptx" + std::to_string(version),
                                         .options = {},
                                         .level = llvm::CodeGenOptLevel::Aggressive};

@@ -1,6 +1,5 @@
 #include "backends/nvidia/codegen/InstructionGate.h"
 
-#include "backends/nvidia/codegen/Architecture.h"
 #include "src/ir/ptx/Ptx.h"
 
 #include "llvm/IR/InstIterator.h"
@@ -32,9 +31,9 @@ Result<unsigned> leastPtxVersion(const Target &target) {
     }
   }
   if (target.capability < 80) {
-    return unsupported("the least supported architecture is sm_80: got " + architectureName(target));
+    return unsupported("the least supported architecture is sm_80: got " + target.architecture());
   }
-  return unsupported("no code is generated for " + architectureName(target));
+  return unsupported("no code is generated for " + target.architecture());
 }
 
 static std::string locationText(Location location) {
@@ -57,7 +56,7 @@ Result<unsigned> gateInstructions(ModuleOp module, const Target &target) {
   });
   if (refused) {
     return unsupported("instruction '" + refused.getForm().str() + "' needs " + refused.instruction()->requirement() +
-                       ": the target is " + architectureName(target))
+                       ": the target is " + target.architecture())
         .withNote("at " + locationText(refused.getLoc()));
   }
   return version;

@@ -1,6 +1,5 @@
 // nvJitLink, opened at run time. Its few functions are declared here, so that no toolkit is needed to build.
 
-#include "backends/nvidia/codegen/Architecture.h"
 #include "backends/nvidia/codegen/AssemblerTools.h"
 #include "src/support/Env.h"
 
@@ -48,7 +47,7 @@ public:
   Link(const Link &) = delete;
 
   int run(std::string_view ptx, const Target &target, bool lineInfo) {
-    std::string arch = "-arch=" + architectureName(target);
+    std::string arch = "-arch=" + target.architecture();
     std::vector<const char *> options = {arch.c_str(), "-O3", "-verbose"};
     if (lineInfo) {
       options.push_back("-lineinfo");

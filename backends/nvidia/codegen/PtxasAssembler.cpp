@@ -1,6 +1,5 @@
 // The program ptxas, in a child process.
 
-#include "backends/nvidia/codegen/Architecture.h"
 #include "backends/nvidia/codegen/AssemblerTools.h"
 #include "backends/nvidia/codegen/ChildProcess.h"
 #include "src/support/Env.h"
@@ -53,7 +52,7 @@ public:
     if (!(std::ofstream(source, std::ios::binary) << ptx).flush()) {
       return unavailable("cannot write " + source).atStage("assemble");
     }
-    std::vector<std::string> arguments = {program_, "--verbose",     "--gpu-name=" + architectureName(target),
+    std::vector<std::string> arguments = {program_, "--verbose",     "--gpu-name=" + target.architecture(),
                                           source,   "--output-file", object};
     if (options.lineInfo) {
       arguments.emplace_back("--generate-line-info");

@@ -2,6 +2,7 @@
 
 #include "backends/nvidia/codegen/EmitPtx.h"
 
+#include "backends/nvidia/codegen/InstructionGate.h"
 #include "src/ir/ptx/Ptx.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -93,6 +94,13 @@ TEST_SUITE("nvidia/EmitPtx") {
     CHECK(emit(fp8, sm(89))->version == 81);
     CHECK(emit(fp8, sm(100, true))->version == 86);
     CHECK(contains(ptxOf(fp8, sm(89)), ".version 8.1"));
+  }
+
+  TEST_CASE("there is PTX for every architecture that a target may name") {
+    for (std::string_view architecture : Target::architectures()) {
+      CAPTURE(architecture);
+      CHECK(nvidia::leastPtxVersion(*Target::parse(architecture)).ok());
+    }
   }
 
   TEST_CASE_FIXTURE(Fixture, "what the target lacks is refused by name") {
