@@ -114,12 +114,4 @@ LinearLayout nvmmaSharedLayout(ArrayRef<int64_t> shape, const NvmmaParameters &n
   return fitToCluster(layout.reshapeOuts(renamed), shape, kOffset, cluster);
 }
 
-int64_t paddedOffset(int64_t offset, ArrayRef<unsigned> intervals, ArrayRef<unsigned> paddings) {
-  int64_t padded = offset;
-  for (auto [interval, padding] : llvm::zip_equal(intervals, paddings)) {
-    padded += offset / interval * padding;
-  }
-  return padded;
-}
-
 } // namespace jitk::ir

@@ -38,8 +38,4 @@ LinearLayout nvmmaSharedLayout(llvm::ArrayRef<int64_t> shape, const NvmmaParamet
 /// contiguous dimension is one panel wide, none is larger than 256.
 llvm::SmallVector<int64_t> tmaBoxShape(llvm::ArrayRef<int64_t> shapePerCta, const NvmmaParameters &nvmma);
 
-/// The offset, in elements, of the element with linear offset `offset` where `paddings[i]` unused elements follow each
-/// `intervals[i]` used ones.
-int64_t paddedOffset(int64_t offset, llvm::ArrayRef<unsigned> intervals, llvm::ArrayRef<unsigned> paddings);
-
 } // namespace jitk::ir

@@ -77,6 +77,22 @@ std::vector<int16_t> loadView(const std::string &encoding, const std::string &vi
   return runEverywhere<int16_t>(kernel, size_t(shape[0] * shape[1]), input);
 }
 
+/// The address of each element of a 64 x 64 buffer, in elements: fills memory with the addresses and reads it as one.
+std::vector<int16_t> addressesOf(const std::string &encoding, const std::string &layout) {
+  const std::string line = "#ttg.blocked<{sizePerThread = [8], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>";
+  const std::string plain = buffer("8192", "i16",
+                                   "#ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = "
+                                   "[0]}>");
+  const std::string wide = tensorType({8192}, "i32", line), narrow = tensorType({8192}, "i16", line);
+  const std::string memory = buffer("64x64", "i16", encoding);
+  const std::string body =
+      "  %i = tt.make_range {end = 8192 : i32, start = 0 : i32} : " + wide + "\n  %x = arith.trunci %i : " + wide +
+      " to " + narrow + "\n  %m = ttg.local_alloc %x : (" + narrow + ") -> " + plain +
+      "\n  %v = ttg.memdesc_reinterpret %m : " + plain + " -> " + memory + "\n  %y = ttg.local_load %v : " + memory +
+      " -> " + tensorType({64, 64}, "i16", layout) + "\n" + storeTensor("y", "out", {64, 64}, "i16", layout);
+  return runEverywhere<int16_t>(compileKernel(moduleOf("", kernelOf(pointerParameter("out", "i16"), body))), 64 * 64);
+}
+
 /// What the view of (row, column) of the stored tensor must give.
 template <typename Function> std::vector<int16_t> expected(int64_t height, int64_t width, Function element) {
   std::vector<int16_t> values;
@@ -99,6 +115,39 @@ TEST_SUITE("codegen/LocalMemory") {
           nvmma(64, 16), nvmma(32, 16), nvmma(0, 16), nvmma(128, 16, true), padded}) {
       checkRoundTrip<int16_t>("i16", rows, encoding, columns);
       checkRoundTrip<int16_t>("i16", columns, encoding, rows);
+    }
+  }
+
+  TEST_CASE("a padded buffer leaves room after each interval") {
+    struct Case {
+      std::string encoding;
+      int16_t (*address)(int, int); ///< of row, column; in elements
+    };
+    for (const Case &c : std::vector<Case>{
+             {"#ttg.padded_shared<[64:+8] {order = [1, 0], shape = [64, 64]}>",
+              [](int row, int col) { return int16_t(72 * row + col); }},
+             {"#ttg.padded_shared<[128:+4] {order = [0, 1], shape = [64, 64]}>",
+              [](int row, int col) { return int16_t(row + 64 * col + 4 * (col / 2)); }},
+             {"#ttg.padded_shared<[32:+4, 256:+16] {order = [1, 0], shape = [64, 64]}>",
+              [](int row, int col) { return int16_t(64 * row + col + 4 * (2 * row + col / 32) + 16 * (row / 4)); }},
+             // The even columns of two rows, then their odd ones.
+             {"#ttg.padded_shared<[64:+2] {offset = [[0, 2], [0, 4], [0, 8], [0, 16], [0, 32], [1, 0], [0, 1], [2, 0], "
+              "[4, 0], [8, 0], [16, 0], [32, 0]], block = []}>",
+              [](int row, int col) {
+                return int16_t(col / 2 + 32 * (row % 2) + 64 * (col % 2) + 128 * (row / 2) + 2 * (col % 2) +
+                               4 * (row / 2));
+              }},
+         }) {
+      CAPTURE(c.encoding);
+      std::vector<int16_t> wanted;
+      for (int row = 0; row < 64; ++row) {
+        for (int col = 0; col < 64; ++col) {
+          wanted.push_back(c.address(row, col));
+        }
+      }
+      for (const std::string &layout : {rows, columns, scattered}) {
+        CHECK(addressesOf(c.encoding, layout) == wanted);
+      }
     }
   }
 

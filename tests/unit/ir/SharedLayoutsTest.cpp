@@ -161,11 +161,4 @@ TEST_SUITE("ir/SharedLayouts") {
       CHECK(split.apply({{"offset", offset}, {"block", 1}}) == LinearLayout::Basis{at[0], at[1] + 64});
     }
   }
-
-  TEST_CASE("padding follows each full interval") {
-    CHECK(paddedOffset(127, {128}, {8}) == 127);
-    CHECK(paddedOffset(128, {128}, {8}) == 136);
-    CHECK(paddedOffset(300, {128}, {8}) == 316);
-    CHECK(paddedOffset(300, {32, 128}, {4, 8}) == 300 + 9 * 4 + 2 * 8);
-  }
 }
