@@ -135,7 +135,9 @@ void CommonIrConversion::adoptCarriedBuffers() {
       llvm::for_each(op->getResults(), [&](Value result) { adopt(result); });
     }
     for (Region &region : op->getRegions()) {
-      llvm::for_each(region.getArguments(), [&](Value argument) { adopt(argument); });
+      for (Block &block : region) {
+        llvm::for_each(block.getArguments(), [&](Value argument) { adopt(argument); });
+      }
     }
   });
 }
@@ -341,7 +343,8 @@ LogicalResult CommonIrConversion::convertUsers() {
 LogicalResult CommonIrConversion::remapOperands() {
   for (Operation *op : collect<Operation *>()) {
     // What is left of the dialect, and casts to other types, are the residue's to report.
-    if (converted_.contains(op) || isa<UnrealizedConversionCastOp>(op) || isa<tile::TileDialect>(op->getDialect())) {
+    if (converted_.contains(op) || isa<UnrealizedConversionCastOp>(op) ||
+        isa_and_present<tile::TileDialect>(op->getDialect())) {
       continue;
     }
     for (OpOperand &operand : op->getOpOperands()) {
@@ -392,7 +395,7 @@ void CommonIrConversion::settleTypes() {
 
 LogicalResult CommonIrConversion::checkResidue() {
   for (Operation *op : collect<Operation *>()) {
-    if (isa<tile::TileDialect>(op->getDialect())) {
+    if (isa_and_present<tile::TileDialect>(op->getDialect())) {
       return op->emitOpError("was not eliminated by GPU TileIR conversion");
     }
     if (isa<UnrealizedConversionCastOp>(op) &&

@@ -24,6 +24,10 @@ llvm::SmallVector<Value> buffersReachedBy(OpOperand &use) {
     return llvm::map_to_vector(specialize.getPartitionRegions(),
                                [&](Region &partition) -> Value { return partition.getArgument(index); });
   }
+  if (auto jump = dyn_cast<BranchOpInterface>(user)) {
+    std::optional<BlockArgument> reached = jump.getSuccessorBlockArgument(index);
+    return reached ? SmallVector<Value>{*reached} : SmallVector<Value>();
+  }
   auto branch = dyn_cast<RegionBranchOpInterface>(user);
   if (!branch && user->hasTrait<OpTrait::IsTerminator>()) {
     branch = dyn_cast<RegionBranchOpInterface>(user->getParentOp());

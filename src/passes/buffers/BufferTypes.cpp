@@ -113,8 +113,27 @@ LogicalResult BufferTypes::propagate() {
   return success();
 }
 
+/// Refuses buffers in those parts of a signature that nothing gives a descriptor: results, and a declaration's
+/// arguments.
+static LogicalResult checkSignature(tt::FuncOp function) {
+  auto isBuffer = [](Type type) { return isa<tile::BufType>(type); };
+  if (llvm::any_of(function.getResultTypes(), isBuffer)) {
+    return function.emitOpError("uses a TileIR buffer without a converted allocation: no function may return a buffer");
+  }
+  if (function.isExternal() && llvm::any_of(function.getArgumentTypes(), isBuffer)) {
+    return function.emitOpError(
+        "cannot infer a TritonGPU descriptor type for TileIR block argument: got a declaration");
+  }
+  return success();
+}
+
 FailureOr<BufferTypes> BufferTypes::infer(ModuleOp module) {
   BufferTypes types;
+  for (tt::FuncOp function : module.getOps<tt::FuncOp>()) {
+    if (failed(checkSignature(function))) {
+      return failure();
+    }
+  }
   // What a function's body says of an argument comes before what its calls say.
   if (failed(types.seedAllocations(module)) || failed(types.seedArguments(module)) || failed(types.propagate())) {
     return failure();

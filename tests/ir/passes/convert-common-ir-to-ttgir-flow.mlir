@@ -1,4 +1,4 @@
-// RUN: jitk-opt --convert-common-ir-to-ttgir %s | FileCheck %s
+// RUN: jitk-opt --allow-unregistered-dialect --convert-common-ir-to-ttgir %s | FileCheck %s
 //
 // Buffers that pass through calls, captures, loops and branches.
 
@@ -106,5 +106,62 @@ tt.func @branch(%c: i1) -> tensor<16xf32> {
   }
   %t = tile.to_tensor %r : <[16], f32, shared> -> tensor<16xf32>
   tt.return %t : tensor<16xf32>
+}
+
+// A loop whose condition is tested first.
+// CHECK-LABEL: tt.func @while
+// CHECK: %[[A:.*]] = ttg.local_alloc
+// CHECK: scf.while (%[[X:.*]] = %[[A]]) : (!ttg.memdesc<16xf32, #[[$SHARED]], #smem, mutable>) -> !ttg.memdesc<16xf32, #[[$SHARED]], #smem, mutable>
+// CHECK: ttg.local_load %[[X]]
+// CHECK: ^bb0(%[[Y:.*]]: !ttg.memdesc<16xf32, #[[$SHARED]], #smem, mutable>)
+// CHECK: ttg.local_store %{{.*}}, %[[Y]]
+tt.func @while(%v: tensor<16xf32>, %p: tensor<16x!tt.ptr<f32>>, %c: i1) {
+  %a = tile.alloc {space = 7 : i64, tle.gpu_layout = #shared} : <[16], f32, shared>
+  %r = scf.while (%x = %a) : (!tile.buf<[16], f32, shared>) -> !tile.buf<[16], f32, shared> {
+    %t = tile.to_tensor %x : <[16], f32, shared> -> tensor<16xf32>
+    tt.store %p, %t : tensor<16x!tt.ptr<f32>>
+    scf.condition(%c) %x : !tile.buf<[16], f32, shared>
+  } do {
+  ^bb0(%y: !tile.buf<[16], f32, shared>):
+    tile.store_tensor %v -> %y : tensor<16xf32>, !tile.buf<[16], f32, shared>
+    scf.yield %y : !tile.buf<[16], f32, shared>
+  }
+  tt.return
+}
+
+// Jumps between blocks.
+// CHECK-LABEL: tt.func @blocks
+// CHECK: cf.cond_br %{{.*}}, ^bb1(%[[A:.*]] : !ttg.memdesc<16xf32, #[[$SHARED]], #smem, mutable>), ^bb1(%[[B:.*]] : !ttg.memdesc<16xf32, #[[$SHARED]], #smem, mutable>)
+// CHECK-NEXT: ^bb1(%[[X:.*]]: !ttg.memdesc<16xf32, #[[$SHARED]], #smem, mutable>)
+// CHECK-NEXT: ttg.local_load %[[X]]
+tt.func @blocks(%c: i1) -> tensor<16xf32> {
+  %a = tile.alloc {space = 7 : i64, tle.gpu_layout = #shared} : <[16], f32, shared>
+  %b = tile.alloc {space = 7 : i64, tle.gpu_layout = #shared} : <[16], f32, shared>
+  cf.cond_br %c, ^next(%a : !tile.buf<[16], f32, shared>), ^next(%b : !tile.buf<[16], f32, shared>)
+^next(%x: !tile.buf<[16], f32, shared>):
+  %t = tile.to_tensor %x : <[16], f32, shared> -> tensor<16xf32>
+  tt.return %t : tensor<16xf32>
+}
+
+// Two casts of one argument that agree.
+// CHECK: tt.func @bridged_twice(%[[A:.*]]: !ttg.memdesc<16xf32, #[[$SHARED]], #smem, mutable>)
+// CHECK-NEXT: ttg.local_load %[[A]]
+// CHECK-NEXT: ttg.local_load %[[A]]
+tt.func @bridged_twice(%b: !tile.buf<[16], f32, shared>) -> (tensor<16xf32>, tensor<16xf32>) {
+  %d = builtin.unrealized_conversion_cast %b : !tile.buf<[16], f32, shared> to !ttg.memdesc<16xf32, #shared, #smem, mutable>
+  %e = builtin.unrealized_conversion_cast %b : !tile.buf<[16], f32, shared> to !ttg.memdesc<16xf32, #shared, #smem, mutable>
+  %t = ttg.local_load %d : !ttg.memdesc<16xf32, #shared, #smem, mutable> -> tensor<16xf32>
+  %u = ttg.local_load %e : !ttg.memdesc<16xf32, #shared, #smem, mutable> -> tensor<16xf32>
+  tt.return %t, %u : tensor<16xf32>, tensor<16xf32>
+}
+
+// An op of which nothing is known takes the descriptor.
+// CHECK-LABEL: tt.func @pipe
+// CHECK: %[[B:.*]] = ttg.local_alloc
+// CHECK-NEXT: "tle.pipe.create"(%[[B]]) : (!ttg.memdesc<2x16xf32, #{{.*}}, #smem, mutable>) -> ()
+tt.func @pipe() {
+  %b = tile.alloc {space = 7 : i64, tle.gpu_layout = #slots} : <[2, 16], f32, shared>
+  "tle.pipe.create"(%b) : (!tile.buf<[2, 16], f32, shared>) -> ()
+  tt.return
 }
 }

@@ -85,6 +85,15 @@ tt.func @unreachable(%c: i1) {
 
 // -----
 
+#rows = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}>
+tt.func @unfit_layout() {
+  // expected-error @+1 {{dimensions of a buffer but the first must be powers of two: got 4, 12}}
+  %b = tile.alloc {space = 7 : i64, tle.gpu_layout = #rows} : <[4, 12], f32, shared>
+  tt.return
+}
+
+// -----
+
 #shared = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>
 #other = #ttg.swizzled_shared<{vec = 2, perPhase = 1, maxPhase = 1, order = [0]}>
 tt.func @conflicting_bridges(%b: !tile.buf<[16], f32, shared>) {
@@ -112,7 +121,24 @@ tt.func @conflicting_calls() {
 
 // -----
 
-// expected-error @+1 {{cannot infer a TritonGPU descriptor type for TileIR block argument}}
+// expected-error @+1 {{uses a TileIR buffer without a converted allocation: no function may return a buffer}}
+tt.func private @returned() -> !tile.buf<[16], f32, shared> {
+  %b = tile.alloc {space = 7 : i64} : <[16], f32, shared>
+  tt.return %b : !tile.buf<[16], f32, shared>
+}
+tt.func @caller() {
+  %b = tt.call @returned() : () -> !tile.buf<[16], f32, shared>
+  tt.return
+}
+
+// -----
+
+// expected-error @+1 {{cannot infer a TritonGPU descriptor type for TileIR block argument: got a declaration}}
+tt.func private @declared(!tile.buf<[16], f32, shared>)
+
+// -----
+
+// expected-error @+1 {{cannot infer a TritonGPU descriptor type for TileIR block argument: got a function argument that no cast and no call gives a layout}}
 tt.func @untyped_argument(%b: !tile.buf<[16], f32, shared>) {
   tt.return
 }

@@ -93,6 +93,40 @@ tt.func @offset_count() {
 // -----
 
 #shared = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>
+tt.func @size_count() {
+  %c0 = arith.constant 0 : index
+  %b = tile.alloc {space = 7 : i64, tle.gpu_layout = #shared} : <[16], f32, shared>
+  // expected-error @+1 {{GPU tile.subview requires source-rank offsets and result-rank sizes and strides}}
+  %v = tile.subview %b[%c0] [[8, 1]] [[1]] {tle.gpu_layout = #shared} : <[16], f32, shared> -> <[8], f32, shared>
+  tt.return
+}
+
+// -----
+
+#shared = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>
+tt.func @stride_count() {
+  %c0 = arith.constant 0 : index
+  %b = tile.alloc {space = 7 : i64, tle.gpu_layout = #shared} : <[16], f32, shared>
+  // expected-error @+1 {{GPU tile.subview requires source-rank offsets and result-rank sizes and strides}}
+  %v = tile.subview %b[%c0] [[8]] [[1, 1]] {tle.gpu_layout = #shared} : <[16], f32, shared> -> <[8], f32, shared>
+  tt.return
+}
+
+// -----
+
+#shared = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>
+tt.func @negative_offset_behind_cast() {
+  %c = arith.constant -1 : i32
+  %o = arith.index_cast %c : i32 to index
+  %b = tile.alloc {space = 7 : i64, tle.gpu_layout = #shared} : <[16], f32, shared>
+  // expected-error @+1 {{tile.subview offset is outside the source buffer: wanted 0 to 8, got -1}}
+  %v = tile.subview %b[%o] [[8]] [[1]] {tle.gpu_layout = #shared} : <[16], f32, shared> -> <[8], f32, shared>
+  tt.return
+}
+
+// -----
+
+#shared = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>
 tt.func @trailing_shape() {
   %c0 = arith.constant 0 : index
   %b = tile.alloc {space = 7 : i64, tle.gpu_layout = #shared} : <[2, 16], f32, shared>

@@ -33,7 +33,27 @@ tt.func @partial_write(%t: tensor<16xf16>) {
 // -----
 
 #shared = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>
+tt.func @view_write(%v: !tile.tensor<[16], f32, shared>) {
+  %b = tile.alloc {space = 7 : i64, tle.gpu_layout = #shared} : <[16], f32, shared>
+  // expected-error @+1 {{requires a full-buffer tensor with matching shape and element type: got '!tile.tensor<[16], f32, shared>'}}
+  tile.store_tensor %v -> %b : !tile.tensor<[16], f32, shared>, !tile.buf<[16], f32, shared>
+  tt.return
+}
+
+// -----
+
+#shared = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>
 tt.func @copy_dtype(%p: tensor<16x!tt.ptr<i32>>) {
+  %b = tile.alloc {space = 7 : i64, tle.gpu_layout = #shared} : <[16], f32, shared>
+  // expected-error @+1 {{requires a full-buffer tensor with matching shape and element type}}
+  tile.copy %p -> %b : tensor<16x!tt.ptr<i32>>, !tile.buf<[16], f32, shared>
+  tt.return
+}
+
+// -----
+
+#shared = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>
+tt.func @copy_out_dtype(%p: tensor<16x!tt.ptr<i32>>) {
   %b = tile.alloc {space = 7 : i64, tle.gpu_layout = #shared} : <[16], f32, shared>
   // expected-error @+1 {{requires a full-buffer tensor with matching shape and element type}}
   tile.copy %b -> %p : !tile.buf<[16], f32, shared>, tensor<16x!tt.ptr<i32>>
@@ -88,6 +108,26 @@ tt.func @copy_nz(%p: tensor<16x!tt.ptr<f32>>) {
   %b = tile.alloc {space = 7 : i64, tle.gpu_layout = #shared} : <[16], f32, shared>
   // expected-error @+1 {{GPU tile.copy supports only plain ND copies without engine, transpose or NZ layout attributes}}
   tile.copy %b -> %p {src_layout = 1 : i64} : !tile.buf<[16], f32, shared>, tensor<16x!tt.ptr<f32>>
+  tt.return
+}
+
+// -----
+
+#shared = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>
+tt.func @copy_engine(%p: tensor<16x!tt.ptr<f32>>) {
+  %b = tile.alloc {space = 7 : i64, tle.gpu_layout = #shared} : <[16], f32, shared>
+  // expected-error @+1 {{GPU tile.copy supports only plain ND copies without engine, transpose or NZ layout attributes}}
+  tile.copy %p -> %b {engine = 2 : i64} : tensor<16x!tt.ptr<f32>>, !tile.buf<[16], f32, shared>
+  tt.return
+}
+
+// -----
+
+#shared = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>
+tt.func @copy_dst_nz(%p: tensor<16x!tt.ptr<f32>>) {
+  %b = tile.alloc {space = 7 : i64, tle.gpu_layout = #shared} : <[16], f32, shared>
+  // expected-error @+1 {{GPU tile.copy supports only plain ND copies without engine, transpose or NZ layout attributes}}
+  tile.copy %p -> %b {dst_nz_layout = #tile.nz<16 x 16>} : tensor<16x!tt.ptr<f32>>, !tile.buf<[16], f32, shared>
   tt.return
 }
 

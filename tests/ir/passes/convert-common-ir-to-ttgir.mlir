@@ -20,11 +20,14 @@
 // CHECK-NEXT: tt.return
 
 // ASYNC-LABEL: tt.func @copies
-// ASYNC-SAME: %[[IN:.*]]: tensor<16x!tt.ptr<f32>>,
+// ASYNC-SAME: %[[IN:.*]]: tensor<16x!tt.ptr<f32>>, %[[OUT:.*]]: tensor<16x!tt.ptr<f32>>
 // ASYNC: %[[T:.*]] = ttg.async_copy_global_to_local %[[IN]], %[[B:.*]] : tensor<16x!tt.ptr<f32>> -> <16xf32, #shared, #smem, mutable>
 // ASYNC-NEXT: %[[C:.*]] = ttg.async_commit_group tokens %[[T]]
 // ASYNC-NEXT: ttg.async_wait %[[C]] {num = 0 : i32}
 // ASYNC-NEXT: ttg.local_load %[[B]] :
+// ASYNC: %[[W:.*]] = ttg.local_load %[[B]] :
+// ASYNC-NEXT: tt.store %[[OUT]], %[[W]] : tensor<16x!tt.ptr<f32>>
+// ASYNC-NEXT: tt.return
 tt.func @copies(%in: tensor<16x!tt.ptr<f32>>, %out: tensor<16x!tt.ptr<f32>>) {
   %b = tile.alloc {layout = 0 : i64, space = 7 : i64, tle.gpu_layout = #row} : <[16], f32, shared>
   tile.copy %in -> %b {src_layout = 0 : i64} : tensor<16x!tt.ptr<f32>>, !tile.buf<[16], f32, shared>
