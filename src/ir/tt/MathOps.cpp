@@ -50,17 +50,9 @@ void ElementwiseInlineAsmOp::getEffects(SmallVectorImpl<SideEffects::EffectInsta
 }
 
 LogicalResult ElementwiseInlineAsmOp::verify() {
-  RankedTensorType first;
-  for (Type type : llvm::concat<Type>(llvm::to_vector(getOperandTypes()), llvm::to_vector(getResultTypes()))) {
-    auto tensor = dyn_cast<RankedTensorType>(type);
-    if (!tensor) {
-      continue;
-    }
-    first = first ? first : tensor;
-    if (tensor.getShape() != first.getShape()) {
-      return emitOpError("operands and results must have one shape: got ") << first << " and " << tensor;
-    }
-  }
+  // Elementwise gives all tensors one shape, and an operand that is one where a result is.
+  auto tensors = llvm::make_filter_range(getOperandTypes(), llvm::IsaPred<RankedTensorType>);
+  RankedTensorType first = tensors.empty() ? RankedTensorType() : cast<RankedTensorType>(*tensors.begin());
   if (first && first.getNumElements() % getPackedElement() != 0) {
     return emitOpError("number of elements must be a multiple of packed_element ")
            << getPackedElement() << ": got " << first.getNumElements();

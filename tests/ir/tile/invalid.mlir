@@ -169,3 +169,37 @@ tt.func @set_flag_unknown_event() {
   "tile.set_flag"() {producer = 0 : i64, consumer = 1 : i64, event = 6 : i64} : () -> ()
   tt.return
 }
+
+// -----
+
+tt.func @subview_element(%b: !tile.buf<[16], f32, shared>) {
+  %c0 = arith.constant 0 : index
+  // expected-error @+1 {{source and result must agree in element type and memory space}}
+  %0 = tile.subview %b[%c0] [[8]] [[1]] : <[16], f32, shared> -> <[8], f16, shared>
+  tt.return
+}
+
+// -----
+
+tt.func @subview_space(%b: !tile.buf<[16], f32, shared>) {
+  %c0 = arith.constant 0 : index
+  // expected-error @+1 {{source and result must agree in element type and memory space}}
+  %0 = tile.subview %b[%c0] [[8]] [[1]] : <[16], f32, shared> -> <[8], f32, local>
+  tt.return
+}
+
+// -----
+
+tt.func @copy_in_shape(%b: !tile.buf<[16], f32, shared>, %p: tensor<8x!tt.ptr<f32>>) {
+  // expected-error @+1 {{requires a full-buffer tensor with matching shape and element type}}
+  tile.copy %p -> %b : tensor<8x!tt.ptr<f32>>, !tile.buf<[16], f32, shared>
+  tt.return
+}
+
+// -----
+
+tt.func @copy_out_element(%b: !tile.buf<[16], f32, shared>, %p: tensor<16x!tt.ptr<f16>>) {
+  // expected-error @+1 {{requires a full-buffer tensor with matching shape and element type}}
+  tile.copy %b -> %p : !tile.buf<[16], f32, shared>, tensor<16x!tt.ptr<f16>>
+  tt.return
+}

@@ -101,3 +101,52 @@ tt.func @operands_have_one_encoding(%p: tensor<128x!tt.ptr<f16>, #b>, %i: tensor
   %0 = tt.addptr %p, %i : tensor<128x!tt.ptr<f16>, #b>, tensor<128xi32>
   tt.return
 }
+
+// -----
+
+tt.func @broadcast_rank(%x: tensor<1xf32>) {
+  // expected-error @+1 {{result must have the source's rank and element type: got 'tensor<16x16xf32>'}}
+  %0 = tt.broadcast %x : tensor<1xf32> -> tensor<16x16xf32>
+  tt.return
+}
+
+// -----
+
+tt.func @trans_result(%x: tensor<16x32xf32>) {
+  // expected-error @+1 {{result must be the permuted source: got 'tensor<16x32xf32>'}}
+  %0 = tt.trans %x {order = array<i32: 1, 0>} : tensor<16x32xf32> -> tensor<16x32xf32>
+  tt.return
+}
+
+// -----
+
+#blocked = #ttg.blocked<{sizePerThread = [1, 1], threadsPerWarp = [1, 32], warpsPerCTA = [4, 1], order = [1, 0]}>
+tt.func @trans_encodings(%x: tensor<16x32xf32>) {
+  // expected-error @+1 {{takes an encoding on both sides or on neither}}
+  %0 = tt.trans %x {order = array<i32: 1, 0>} : tensor<16x32xf32> -> tensor<32x16xf32, #blocked>
+  tt.return
+}
+
+// -----
+
+tt.func @gather_rank(%x: tensor<16x16xf32>, %i: tensor<16xi32>) {
+  // expected-error @+1 {{indices must have the source's rank 2: got 1}}
+  %0 = tt.gather %x[%i] {axis = 0 : i32} : (tensor<16x16xf32>, tensor<16xi32>) -> tensor<16xf32>
+  tt.return
+}
+
+// -----
+
+tt.func @gather_shape(%x: tensor<16x16xf32>, %i: tensor<8x8xi32>) {
+  // expected-error @+1 {{source and indices may differ along the axis only: they differ along 1}}
+  %0 = tt.gather %x[%i] {axis = 0 : i32} : (tensor<16x16xf32>, tensor<8x8xi32>) -> tensor<8x8xf32>
+  tt.return
+}
+
+// -----
+
+tt.func @descriptor_base(%p: !tt.ptr<f32>, %n: i32, %s: i64) {
+  // expected-error @+1 {{base must point to the block's element type 'f16': got '!tt.ptr<f32>'}}
+  %0 = tt.make_tensor_descriptor %p, [%n, %n], [%s, %s] : <f32>, <tensor<16x16xf16>>
+  tt.return
+}

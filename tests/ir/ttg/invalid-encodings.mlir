@@ -157,3 +157,27 @@
 #mma = #ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [2, 2], instrShape = [16, 8]}>
 // expected-error @+1 {{kWidth must be at most 16: got 2147483648}}
 #dot_width = #ttg.dot_op<{opIdx = 1, parent = #mma, kWidth = 2147483648}>
+
+// -----
+
+// expected-error @+1 {{bases must have 2 numbers each: got 3 numbers}}
+#cga = #ttg.cga<2, [0, 1, 0]>
+tt.func private @cga_numbers() attributes {layout = #cga}
+
+// -----
+
+// expected-error @+1 {{warpsPerCTA and CGALayout must have one rank of at least 2}}
+#mma = #ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [4], instrShape = [16, 8]}>
+tt.func private @mma_rank(tensor<16xf32, #mma>)
+
+// -----
+
+// expected-error @+1 {{opIdx must be a non-negative integer: got 4294967296}}
+#dot = #ttg.dot_op<{opIdx = 4294967296, parent = #ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 8]}>, kWidth = 2}>
+tt.func private @field_integer(tensor<16x16xf16, #dot>)
+
+// -----
+
+// expected-error @+1 {{register must be an array of bases: got [1, 2]}}
+#linear = #ttg.linear<{register = [1, 2], lane = [], warp = [], block = []}>
+tt.func private @field_bases(tensor<16xf32, #linear>)

@@ -88,3 +88,10 @@ tt.func private @placed_shape(!ttg.memdesc<7x64xf16, #s, #ttg.shared_memory>)
 #t = #ttng.tensor_memory_encoding<blockM = 128, blockN = 64, colStride = 1>
 // expected-error @+1 {{tensor memory holds integers and floats: got '!tt.ptr<f32>'}}
 tt.func private @tmem_pointers(!ttg.memdesc<128x64x!tt.ptr<f32>, #t, #ttng.tensor_memory>)
+
+// -----
+
+#l = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>
+
+// expected-error @+1 {{a buffer must have at least one dimension}}
+tt.func private @no_dimension(!ttg.memdesc<f32, #l, #ttg.shared_memory>)

@@ -114,3 +114,12 @@ tt.func @fp4_to_fp_element(%x: tensor<128x32xi8>) {
   %0 = ttg.fp4_to_fp %x {axis = 1 : i32} : tensor<128x32xi8> -> tensor<128x64xf32>
   tt.return
 }
+
+// -----
+
+#t = #ttng.tensor_memory_encoding<blockM = 128, blockN = 64, colStride = 1>
+tt.func @alloc_memory() {
+  // expected-error @+1 {{allocates in shared memory: got #ttng.tensor_memory}}
+  %0 = ttg.local_alloc : () -> !ttg.memdesc<128x64xf32, #t, #ttng.tensor_memory, mutable>
+  tt.return
+}

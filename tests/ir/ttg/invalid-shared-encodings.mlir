@@ -93,3 +93,9 @@
 
 // expected-error @+1 {{a basis of register must step by at most 536870912: got 2147483648}}
 #s = #ttg.linear<{register = [[2147483648]], lane = [], warp = [], block = []}>
+
+// -----
+
+// expected-error @+1 {{needs as many paddings as intervals, and one at least}}
+#pad = #ttg.padded_shared<[] {order = [1, 0], shape = [16, 16]}>
+tt.func private @padded_intervals(!ttg.memdesc<16x16xf16, #pad, #ttg.shared_memory>)

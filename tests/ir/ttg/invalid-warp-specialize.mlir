@@ -104,3 +104,15 @@ tt.func @partitions_are_isolated(%x: i32) {
   } : () -> ()
   tt.return
 }
+
+// -----
+
+tt.func @partition_holder() {
+  // expected-error @+1 {{second region must hold ttg.warp_specialize.partitions}}
+  "ttg.warp_specialize"() <{partitionNumWarps = array<i32>}> ({
+    ttg.warp_yield
+  }, {
+    ttg.warp_yield
+  }) : () -> ()
+  tt.return
+}

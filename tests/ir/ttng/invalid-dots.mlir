@@ -150,3 +150,25 @@ tt.func @elements(%a: !ttg.memdesc<64x64x!tt.ptr<f32>, #s, #ttg.shared_memory>, 
   %0 = ttng.warp_group_dot %a, %a, %c : !ttg.memdesc<64x64x!tt.ptr<f32>, #s, #ttg.shared_memory> * !ttg.memdesc<64x64x!tt.ptr<f32>, #s, #ttg.shared_memory> -> tensor<64x64xf32, #mma>
   tt.return
 }
+
+// -----
+
+#s = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>
+#mma = #ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 64, 16]}>
+#other = #ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 32, 16]}>
+#a = #ttg.dot_op<{opIdx = 0, parent = #other, kWidth = 2}>
+tt.func @wgmma_register_operand(%a: tensor<64x64xf16, #a>, %b: !ttg.memdesc<64x64xf16, #s, #ttg.shared_memory>, %c: tensor<64x64xf32, #mma>) {
+  // expected-error @+1 {{a in registers must have the dot_op encoding of operand 0 of the accumulator's}}
+  %0 = ttng.warp_group_dot %a, %b, %c : tensor<64x64xf16, #a> * !ttg.memdesc<64x64xf16, #s, #ttg.shared_memory> -> tensor<64x64xf32, #mma>
+  tt.return
+}
+
+// -----
+
+#s = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>
+#mma = #ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 64, 16]}>
+tt.func @wgmma_rank(%a: !ttg.memdesc<2x64x64xf16, #s, #ttg.shared_memory>, %c: tensor<64x64xf32, #mma>) {
+  // expected-error @+1 {{operands must have two dimensions}}
+  %0 = ttng.warp_group_dot %a, %a, %c : !ttg.memdesc<2x64x64xf16, #s, #ttg.shared_memory> * !ttg.memdesc<2x64x64xf16, #s, #ttg.shared_memory> -> tensor<64x64xf32, #mma>
+  tt.return
+}

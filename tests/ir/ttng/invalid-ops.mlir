@@ -110,3 +110,47 @@ tt.func @tensormap_strides(%p: !tt.ptr<i8>, %g: !tt.ptr<f16>, %a: i32, %s: i64) 
   ttng.tensormap_create %p, %g, [%a, %a], [%a, %a], [%s, %s], [%a, %a] {elem_type = 6 : i32, fill_mode = 0 : i32, interleave_layout = 0 : i32, swizzle_mode = 3 : i32} : (!tt.ptr<i8>, !tt.ptr<f16>, i32, i32, i32, i32, i64, i64, i32, i32) -> ()
   tt.return
 }
+
+// -----
+
+#s = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>
+#l = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>
+tt.func @tma_no_coordinates(%d: !tt.tensordesc<tensor<64x64xf16, #s>>, %m: !ttg.memdesc<64x64xf16, #s, #ttg.shared_memory>) {
+  // expected-error @+1 {{takes 1 to 5 coordinates: got 0}}
+  ttng.async_tma_copy_local_to_global %d[] %m : !tt.tensordesc<tensor<64x64xf16, #s>>, !ttg.memdesc<64x64xf16, #s, #ttg.shared_memory>
+  tt.return
+}
+
+// -----
+
+#s = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 32}>
+tt.func @scatter_offset_rank(%d: !tt.tensordesc<tensor<1x32xf32, #s>>, %x: tensor<8x1xi32>, %y: i32, %m: !ttg.memdesc<8x32xf32, #s, #ttg.shared_memory>) {
+  // expected-error @+1 {{x offsets must have one dimension: got 2}}
+  ttng.async_tma_scatter %d[%x, %y] %m : !tt.tensordesc<tensor<1x32xf32, #s>>, tensor<8x1xi32>, i32, !ttg.memdesc<8x32xf32, #s, #ttg.shared_memory>
+  tt.return
+}
+
+// -----
+
+#s = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 32}>
+tt.func @scatter_buffer(%d: !tt.tensordesc<tensor<1x32xf32, #s>>, %x: tensor<8xi32>, %y: i32, %m: !ttg.memdesc<16x32xf32, #s, #ttg.shared_memory>) {
+  // expected-error @+1 {{buffer must have a row of the block for each x offset}}
+  ttng.async_tma_scatter %d[%x, %y] %m : !tt.tensordesc<tensor<1x32xf32, #s>>, tensor<8xi32>, i32, !ttg.memdesc<16x32xf32, #s, #ttg.shared_memory>
+  tt.return
+}
+
+// -----
+
+tt.func @tensormap_rank(%p: !tt.ptr<i8>, %g: !tt.ptr<f16>) {
+  // expected-error @+1 {{a tensor map has 1 to 5 dimensions: got 0}}
+  ttng.tensormap_create %p, %g, [], [], [], [] {elem_type = 6 : i32, fill_mode = 0 : i32, interleave_layout = 0 : i32, swizzle_mode = 3 : i32} : (!tt.ptr<i8>, !tt.ptr<f16>) -> ()
+  tt.return
+}
+
+// -----
+
+tt.func @tensormap_ranks(%p: !tt.ptr<i8>, %g: !tt.ptr<f16>, %a: i32, %s: i64) {
+  // expected-error @+1 {{box, dimensions and element strides must have one rank: got 2, 1 and 2}}
+  ttng.tensormap_create %p, %g, [%a, %a], [%a], [%s], [%a, %a] {elem_type = 6 : i32, fill_mode = 0 : i32, interleave_layout = 0 : i32, swizzle_mode = 3 : i32} : (!tt.ptr<i8>, !tt.ptr<f16>, i32, i32, i32, i64, i32, i32) -> ()
+  tt.return
+}
