@@ -3,11 +3,11 @@
 #include "src/emulator/EmulatorBackend.h"
 #include "src/emulator/HostLoader.h"
 #include "src/emulator/TensorMap.h"
+#include "src/support/ParallelFor.h"
 
 #include "llvm/Support/FormatVariadic.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cstring>
 #include <map>
 #include <thread>
@@ -105,26 +105,6 @@ Status checkLaunch(const KernelRecord &kernel, const LaunchParameters &parameter
                                          sharedLimit(capability), parameters.sharedBytes));
   }
   return okStatus();
-}
-
-/// Runs `body(worker, index)` for each index on up to `workers` host threads, this one included.
-template <typename Body> void parallelFor(uint64_t count, uint32_t workers, const Body &body) {
-  std::atomic<uint64_t> next{0};
-  const auto work = [&](uint32_t worker) {
-    for (uint64_t index = next++; index < count; index = next++) {
-      if (!body(worker, index)) {
-        next = count;
-      }
-    }
-  };
-  std::vector<std::thread> threads;
-  for (uint32_t worker = 1; worker < workers; ++worker) {
-    threads.emplace_back(work, worker);
-  }
-  work(0);
-  for (std::thread &thread : threads) {
-    thread.join();
-  }
 }
 
 /// Collects the findings of clusters that run in any order.

@@ -84,7 +84,8 @@ static OpSchema mlaDecode() {
               {"o", "@out_dtype", {"batch", "seq_q", "heads", "latent_dim"}, Access::Written, ""},
               {"lse", "fp32", {"batch", "heads", "seq_q"}, Access::Written, "natural; +inf where nothing is attended"},
           },
-      .scalars = {{"scale", "of the scores: 1 / sqrt(latent_dim + rope_dim), or what the model's context demands"}},
+      .scalars = {{"scale", "1/sqrt(latent_dim+rope_dim)",
+                   "of the scores; models stretch their context by changing it"}},
       .check = checkMlaDecode,
   };
 }

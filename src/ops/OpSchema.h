@@ -57,6 +57,9 @@ struct TensorSchema {
 
 struct ScalarSchema {
   std::string_view name;
+  /// What a launch passes that has no reason for another: a number, or "1/sqrt(e)" with an expression e as in a
+  /// TensorSchema's shape, over attributes that are no dimensions (ScalarDefault.h). A launch itself must pass a value.
+  std::string_view defaultValue;
   std::string_view meaning;
 };
 

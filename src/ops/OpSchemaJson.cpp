@@ -60,7 +60,8 @@ std::string OpSchema::toJson() const {
     json["tensors"].push_back(jitk::toJson(schema));
   }
   for (const ScalarSchema &schema : scalars) {
-    json["scalars"].push_back(Json{{"name", schema.name}, {"meaning", schema.meaning}});
+    json["scalars"].push_back(
+        Json{{"name", schema.name}, {"default", schema.defaultValue}, {"meaning", schema.meaning}});
   }
   return json.dump(2);
 }

@@ -65,12 +65,12 @@ static int64_t constant(std::string_view text, const Description &description) {
 
 /// Reads the forms that the schemas use: "m", "1", "batch+1", "ceil(k/128)", "varlen?1:batch"; folds what is static.
 /// The second number may be an integer attribute.
-static Extent readExtent(std::string_view expression, const Description &description) {
+Extent extentOf(std::string_view expression, const Description &description) {
   constexpr std::string_view kCeil = "ceil(";
   if (expression.find('?') != std::string_view::npos) {
     bool holds = description.flag(takeUpTo(expression, '?'));
     std::string_view first = takeUpTo(expression, ':');
-    return readExtent(holds ? first : expression, description);
+    return extentOf(holds ? first : expression, description);
   }
   Extent extent;
   std::string_view name = expression;
@@ -98,7 +98,7 @@ static Extent readExtent(std::string_view expression, const Description &descrip
 
 static Result<int64_t> evaluate(std::string_view expression, const Description &description,
                                 const DynamicSizes &sizes) {
-  Extent extent = readExtent(expression, description);
+  Extent extent = extentOf(expression, description);
   if (extent.dimension.empty()) {
     return extent.addend;
   }
@@ -147,7 +147,7 @@ Result<std::vector<TensorForm>> tensorForms(const Description &description) {
     }
     TensorForm form{std::string(tensor.name), dtypeOf(tensor, description), {}, false};
     for (std::string_view expression : tensor.shape) {
-      form.extents.push_back(readExtent(expression, description));
+      form.extents.push_back(extentOf(expression, description));
     }
     if (std::string_view word = tensor.transposedIf; !word.empty()) {
       std::string_view attribute = takeUpTo(word, '=');

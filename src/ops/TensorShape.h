@@ -28,6 +28,9 @@ struct Extent {
   int64_t addend = 0;
 };
 
+/// The extent that an expression of a schema stands for ("m", "batch+1", "ceil(k/128)"), folded as far as it is static.
+Extent extentOf(std::string_view expression, const Description &description);
+
 /// A tensor of a description, whatever the sizes of a launch.
 struct TensorForm {
   std::string name;

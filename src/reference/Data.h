@@ -2,9 +2,12 @@
 
 #pragma once
 
+#include "src/reference/Numeric.h"
+#include "src/reference/Parallel.h"
 #include "src/reference/References.h"
 
 #include <cmath>
+#include <cstring>
 #include <numbers>
 #include <random>
 
@@ -17,23 +20,52 @@ public:
   /// In [0, 1).
   double uniform() { return double(engine_() >> 11) * 0x1p-53; }
   double normal() {
-    double radius = std::sqrt(-2 * std::log(1 - uniform()));
-    return radius * std::cos(2 * std::numbers::pi * uniform());
+    if (hasSpare_) {
+      hasSpare_ = false;
+      return spare_;
+    }
+    double radius = std::sqrt(-2 * std::log(1 - uniform())), angle = 2 * std::numbers::pi * uniform();
+    spare_ = radius * std::sin(angle);
+    hasSpare_ = true;
+    return radius * std::cos(angle);
   }
   int64_t below(int64_t end) { return int64_t(engine_() % uint64_t(end)); }
+  uint64_t bits() { return engine_(); }
 
 private:
   std::mt19937_64 engine_;
+  double spare_ = 0; ///< the second of a pair of normal numbers, if there is one
+  bool hasSpare_ = false;
 };
+
+/// Contents of a tensor: `valueOf(random, index)` for each element, in the order of their indices within a block.
+/// Blocks are drawn on all cores, each from numbers of its own that `random` begins, so that the contents depend on the
+/// seed alone.
+template <typename ValueOf>
+std::vector<uint8_t> drawValues(const TensorShape &shape, Random &random, const ValueOf &valueOf) {
+  std::vector<uint8_t> bytes(size_t(shape.bytes()));
+  size_t elementBytes = size_t(dtypeBytes(shape.dtype));
+  uint64_t seed = random.bits();
+  forEachBlock(size_t(shape.numElements()), [&](size_t block, size_t first, size_t end) {
+    Random ofBlock(seed + block);
+    std::vector<float> values;
+    for (size_t i = first; i < end; ++i) {
+      values.push_back(float(valueOf(ofBlock, i)));
+    }
+    std::vector<uint8_t> encoded = encode(shape.dtype, values);
+    std::memcpy(bytes.data() + first * elementBytes, encoded.data(), encoded.size());
+  });
+  return bytes;
+}
 
 /// NaN in every dtype that outputs and guards have.
 inline constexpr uint8_t kPoison = 0xFF;
 
 /// Queries and keys of norm about 1, gates -0.1 U and beta sigmoid(U). In small problems, which are there for the
-/// edges, every other head has gates of 0, -1000 and between. Offsets leave the second sequence empty and some tokens
-/// at the end to none; what must not be read there is NaN. The slots of a pool are drawn without repeats, and the
-/// second sequence has none.
-void fillGatedDeltaRule(const Description &description, const Sizes &sizes, Random &random,
+/// edges, every other head has gates of 0, -1000 and between. Where they are not given, offsets leave the second
+/// sequence empty and some tokens at both ends to none, and the slots of a pool are drawn without repeats, none for the
+/// second sequence. Tokens of no sequence are NaN.
+void fillGatedDeltaRule(const Description &description, const Sizes &sizes, const GivenValues &given, Random &random,
                         std::vector<HostTensor> &tensors);
 
 /// Lengths at the edges of pages, where none are given; pages in no order, table entries past a sequence's last page

@@ -8,7 +8,7 @@
 
 namespace jitk::reference {
 
-/// The expectation for one output tensor. Elements outside `rows` are not computed: large problems are sampled.
+/// The expectation for one output tensor. Rows outside of `rows` are not computed: large problems are sampled.
 struct Expected {
   std::string tensor;
   int64_t numRows = 0, rowSize = 0; ///< the tensor as a matrix: its leading dimensions, its last
@@ -18,6 +18,8 @@ struct Expected {
   /// Where errors are a random walk: RMS of the errors over RMS of the values may not be larger, unless no error is
   /// above 1e-6. 0 = the bounds say all.
   double largestRmsRatio = 0;
+  /// Elements of rows that are not computed must be finite; what lay there before is not, so that they were written.
+  bool restIsFinite = false;
 };
 
 /// Differences of an output from what is expected.

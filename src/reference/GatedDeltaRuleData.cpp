@@ -1,5 +1,4 @@
 #include "src/reference/Data.h"
-#include "src/reference/Numeric.h"
 
 #include <algorithm>
 #include <cmath>
@@ -16,14 +15,6 @@ static HostTensor *find(std::vector<HostTensor> &tensors, std::string_view name)
   return found == tensors.end() ? nullptr : &*found;
 }
 
-static void setValues(HostTensor &tensor, const auto &valueOf) {
-  std::vector<float> values(size_t(tensor.shape.numElements()));
-  for (size_t i = 0; i < values.size(); ++i) {
-    values[i] = float(valueOf(i));
-  }
-  tensor.bytes = encode(tensor.shape.dtype, values);
-}
-
 static void setIntegers(HostTensor &tensor, const std::vector<int32_t> &values) {
   std::memcpy(tensor.bytes.data(), values.data(), tensor.bytes.size());
 }
@@ -33,24 +24,30 @@ static double edgeGate(Random &random) {
   return kGates[random.below(std::size(kGates))];
 }
 
-/// Ascending offsets of sequences in [0, tokens]: the second is empty, and the last ends before the tokens do.
+/// Ascending offsets of sequences in [0, tokens]: the second is empty, the first begins after the tokens do, and the
+/// last ends before they do.
 static std::vector<int32_t> drawOffsets(int64_t batch, int64_t tokens, Random &random) {
-  std::vector<int32_t> offsets = {0};
-  int64_t used = tokens - std::min<int64_t>(tokens / 8, 5);
+  int64_t first = std::min<int64_t>(tokens / 8, 2), end = tokens - std::min<int64_t>(tokens / 8, 5);
+  std::vector<int32_t> offsets = {int32_t(first)};
   for (int64_t i = 1; i < batch; ++i) {
-    offsets.push_back(int32_t(random.below(used + 1)));
+    offsets.push_back(int32_t(first + random.below(end - first + 1)));
   }
   std::ranges::sort(offsets);
-  offsets.push_back(int32_t(used));
+  offsets.push_back(int32_t(end));
   if (batch > 1) {
     offsets[2] = offsets[1];
   }
   return offsets;
 }
 
-static void poisonTokensFrom(HostTensor &tensor, int64_t token, int64_t tokens) {
+/// Tokens before the first sequence and after the last.
+static void poisonTokensOutside(HostTensor &tensor, const std::vector<int32_t> &offsets, int64_t tokens) {
   size_t bytes = tensor.bytes.size() / size_t(std::max<int64_t>(tokens, 1));
-  std::fill(tensor.bytes.begin() + std::ptrdiff_t(size_t(token) * bytes), tensor.bytes.end(), kPoison);
+  auto place = [&](int32_t token) {
+    return tensor.bytes.begin() + std::ptrdiff_t(size_t(std::clamp<int64_t>(token, 0, tokens)) * bytes);
+  };
+  std::fill(tensor.bytes.begin(), place(offsets.front()), kPoison);
+  std::fill(place(offsets.back()), tensor.bytes.end(), kPoison);
 }
 
 static std::vector<int32_t> drawSlots(int64_t batch, int64_t slots, Random &random) {
@@ -67,26 +64,31 @@ static std::vector<int32_t> drawSlots(int64_t batch, int64_t slots, Random &rand
   return all;
 }
 
-void fillGatedDeltaRule(const Description &description, const Sizes &sizes, Random &random,
+void fillGatedDeltaRule(const Description &description, const Sizes &sizes, const GivenValues &given, Random &random,
                         std::vector<HostTensor> &tensors) {
   int64_t tokens = sizes["tokens"], heads = sizes["v_heads"];
   double norm = description.flag("qk_l2norm") ? 1 : std::sqrt(double(sizes["key_dim"]));
+  auto draw = [&](const char *name, const auto &valueOf) {
+    HostTensor &tensor = *find(tensors, name);
+    tensor.bytes = drawValues(tensor.shape, random, valueOf);
+  };
   for (const char *name : {"q", "k"}) {
-    setValues(*find(tensors, name), [&](size_t) { return random.normal() / norm; });
+    draw(name, [=](Random &ofBlock, size_t) { return ofBlock.normal() / norm; });
   }
-  setValues(*find(tensors, "g"), [&](size_t i) {
+  draw("g", [=](Random &ofBlock, size_t i) {
     bool isEdge = tokens % kLargestChunk != 0 && int64_t(i) % heads % 2 == 1;
-    return isEdge ? edgeGate(random) : -0.1 * random.uniform();
+    return isEdge ? edgeGate(ofBlock) : -0.1 * ofBlock.uniform();
   });
-  setValues(*find(tensors, "beta"), [&](size_t) { return 1 / (1 + std::exp(-random.uniform())); });
+  draw("beta", [](Random &ofBlock, size_t) { return 1 / (1 + std::exp(-ofBlock.uniform())); });
   if (HostTensor *offsets = find(tensors, "cu_seqlens")) {
-    std::vector<int32_t> values = drawOffsets(sizes["batch"], tokens, random);
-    setIntegers(*offsets, values);
+    if (!given.contains("cu_seqlens")) {
+      setIntegers(*offsets, drawOffsets(sizes["batch"], tokens, random));
+    }
     for (const char *name : {"q", "k", "v", "g", "beta"}) {
-      poisonTokensFrom(*find(tensors, name), values.back(), tokens);
+      poisonTokensOutside(*find(tensors, name), Operands(tensors).integers("cu_seqlens"), tokens);
     }
   }
-  if (HostTensor *indices = find(tensors, "state_indices")) {
+  if (HostTensor *indices = find(tensors, "state_indices"); indices && !given.contains("state_indices")) {
     setIntegers(*indices, drawSlots(sizes["batch"], sizes["slots"], random));
   }
 }

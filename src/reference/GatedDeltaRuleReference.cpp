@@ -1,9 +1,10 @@
 #include "src/reference/Numeric.h"
+#include "src/reference/Parallel.h"
 #include "src/reference/References.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
-#include <limits>
 
 namespace jitk::reference {
 namespace {
@@ -24,7 +25,9 @@ struct DeltaRule {
     return varlen ? std::clamp<int64_t>(offsets[size_t(sequence) + 1], begin(sequence), tokens)
                   : (sequence + 1) * tokens;
   }
+  int64_t allTokens() const { return (varlen ? 1 : batch) * tokens; }
   int64_t stateElements() const { return keyDim * valueDim; }
+  int64_t rowsOfState() const { return isValueMajor ? valueDim : keyDim; }
   /// Where a sequence's states lie among the states that are read and written; -1 = nowhere.
   int64_t stateOf(int64_t sequence) const {
     if (slotOf.empty()) {
@@ -33,13 +36,56 @@ struct DeltaRule {
     int64_t slot = slotOf[size_t(sequence)];
     return slot >= 0 && slot < slots ? slot : -1;
   }
+  /// An element of a state, in the tensor of all states.
+  size_t stateAt(int64_t state, int64_t head, int64_t key, int64_t value) const {
+    int64_t inState = isValueMajor ? value * keyDim + key : key * valueDim + value;
+    return size_t((state * valueHeads + head) * stateElements() + inState);
+  }
 };
 
-/// Everything that one value head gives for one sequence.
-struct HeadResult {
-  std::vector<double> outputs; ///< [length, valueDim]
-  std::vector<double> state;   ///< [keyDim, valueDim]
-  double outputError, stateError;
+/// The expectation of a tensor whose rows are filled in any order: first all rows are announced, then filled.
+class RowTable {
+public:
+  RowTable(std::string tensor, int64_t numRows, int64_t rowSize) : places_(size_t(numRows), kNotExpected) {
+    expected_.tensor = std::move(tensor);
+    expected_.numRows = numRows;
+    expected_.rowSize = rowSize;
+    expected_.restIsFinite = true;
+  }
+
+  void announce(int64_t row) { places_[size_t(row)] = 0; }
+  /// After the last announcement. Until it is filled, a row says that it must keep its bytes.
+  void allocate() {
+    for (size_t row = 0; row < places_.size(); ++row) {
+      if (places_[row] != kNotExpected) {
+        places_[row] = int64_t(expected_.rows.size()) * expected_.rowSize;
+        expected_.rows.push_back(int64_t(row));
+      }
+    }
+    expected_.values.assign(expected_.rows.size() * size_t(expected_.rowSize), 0);
+    expected_.bounds.assign(expected_.values.size(), -1);
+  }
+  double &value(int64_t row, int64_t column) { return expected_.values[at(row, column)]; }
+  double &bound(int64_t row, int64_t column) { return expected_.bounds[at(row, column)]; }
+  /// An element of the tensor, whose rows lie one after another.
+  double &value(size_t element) {
+    return value(int64_t(element) / expected_.rowSize, int64_t(element) % expected_.rowSize);
+  }
+  double &bound(size_t element) {
+    return bound(int64_t(element) / expected_.rowSize, int64_t(element) % expected_.rowSize);
+  }
+
+  Expected take(double largestRmsRatio) {
+    expected_.largestRmsRatio = largestRmsRatio;
+    return std::move(expected_);
+  }
+
+private:
+  static constexpr int64_t kNotExpected = -1;
+  size_t at(int64_t row, int64_t column) const { return size_t(places_[size_t(row)] + column); }
+
+  std::vector<int64_t> places_; ///< of each row's first element among the expected ones
+  Expected expected_;
 };
 
 } // namespace
@@ -49,84 +95,223 @@ struct HeadResult {
 static constexpr double kChunkedRmsRatio = 0.01;
 /// No single error is larger than so many standard deviations.
 static constexpr double kDeviations = 8;
+/// What heads are computed for at most, in updates of one element of a state: some 30 seconds of one core. A head is
+/// computed whole or not at all, for a token depends on all before it; of larger problems some heads are drawn.
+static constexpr int64_t kBudget = int64_t(1) << 36;
 
-static double rootMeanSquare(const std::vector<double> &values) {
-  double sum = 0;
-  for (double value : values) {
-    sum += value * value;
+/// Factors of the queries or keys: 1, or 1 over their norms.
+static std::vector<double> normFactors(const DeltaRule &p, const std::vector<float> &rows) {
+  std::vector<double> factors(size_t(p.allTokens() * p.keyHeads), 1);
+  if (!p.normalizes) {
+    return factors;
   }
-  return values.empty() ? 0 : std::sqrt(sum / double(values.size()));
+  forEachBlock(factors.size(), [&](size_t, size_t first, size_t end) {
+    for (size_t row = first; row < end; ++row) {
+      double squares = 1e-6;
+      for (size_t i = row * size_t(p.keyDim); i < (row + 1) * size_t(p.keyDim); ++i) {
+        squares += double(rows[i]) * rows[i];
+      }
+      factors[row] = 1 / std::sqrt(squares);
+    }
+  });
+  return factors;
 }
 
-/// A query or key, normalized if the problem says so.
-static std::vector<double> vectorAt(const DeltaRule &p, const std::vector<float> &source, int64_t row) {
-  const float *begin = &source[size_t(row * p.keyDim)];
-  std::vector<double> values(begin, begin + p.keyDim);
-  if (p.normalizes) {
-    double squares = 1e-6;
-    for (double value : values) {
-      squares += value * value;
-    }
-    for (double &value : values) {
-      value /= std::sqrt(squares);
-    }
-  }
-  return values;
-}
+namespace {
 
-/// S = exp(g) S; u = beta (v - S^T k); S += k u^T; gives S^T q.
-static void step(const DeltaRule &p, std::vector<double> &state, const std::vector<double> &key,
-                 const std::vector<double> &query, int64_t row, double *output) {
-  size_t values = size_t(p.valueDim);
-  double decay = std::exp(double(p.g[size_t(row)])), beta = p.beta[size_t(row)];
-  std::vector<double> update(values);
-  for (size_t i = 0; i < key.size(); ++i) {
-    double *line = &state[i * values];
-    for (size_t j = 0; j < values; ++j) {
-      line[j] *= decay;
-      update[j] += line[j] * key[i];
-    }
-  }
-  for (size_t j = 0; j < values; ++j) {
-    update[j] = beta * (double(p.v[size_t(row) * values + j]) - update[j]);
-  }
-  double scale = 1 / std::sqrt(double(p.keyDim));
-  for (size_t i = 0; i < key.size(); ++i) {
-    double *line = &state[i * values];
-    for (size_t j = 0; j < values; ++j) {
-      line[j] += key[i] * update[j];
-      output[j] += line[j] * query[i] * scale;
-    }
-  }
-}
+/// Computes some columns of the states of one head of one sequence, token by token. Columns do not depend on each
+/// other; those of one object stay in the cache of a core.
+class StateColumns {
+public:
+  static constexpr int64_t kColumns = 8;
+  using Columns = std::array<double, kColumns>;
 
-static HeadResult runHead(const DeltaRule &p, int64_t sequence, int64_t head) {
-  HeadResult result;
-  result.state.assign(size_t(p.stateElements()), 0);
-  if (int64_t at = p.stateOf(sequence); !p.initialStates.empty() && at >= 0) {
-    const float *initial = &p.initialStates[size_t((at * p.valueHeads + head) * p.stateElements())];
-    for (int64_t i = 0; i < p.keyDim; ++i) {
-      for (int64_t j = 0; j < p.valueDim; ++j) {
-        result.state[size_t(i * p.valueDim + j)] = initial[p.isValueMajor ? j * p.keyDim + i : i * p.valueDim + j];
+  StateColumns(const DeltaRule &p, int64_t sequence, int64_t head, int64_t firstColumn)
+      : p_(p), sequence_(sequence), head_(head), firstColumn_(firstColumn),
+        numColumns_(std::min(kColumns, p.valueDim - firstColumn)), state_(size_t(p.keyDim)) {
+    int64_t state = p.stateOf(sequence);
+    for (int64_t i = 0; i < p.keyDim && !p.initialStates.empty(); ++i) {
+      for (int64_t j = 0; j < numColumns_; ++j) {
+        state_[size_t(i)][size_t(j)] = p.initialStates[p.stateAt(state, head, i, firstColumn + j)];
       }
     }
   }
-  int64_t begin = p.begin(sequence), length = p.end(sequence) - begin;
-  result.outputs.assign(size_t(length * p.valueDim), 0);
-  int64_t keyHead = head / (p.valueHeads / p.keyHeads);
-  for (int64_t t = 0; t < length; ++t) {
-    int64_t keyRow = (begin + t) * p.keyHeads + keyHead;
-    step(p, result.state, vectorAt(p, p.k, keyRow), vectorAt(p, p.q, keyRow), (begin + t) * p.valueHeads + head,
-         &result.outputs[size_t(t * p.valueDim)]);
+
+  void run(const std::vector<double> &queryFactors, const std::vector<double> &keyFactors, RowTable &outputs) {
+    double scale = 1 / std::sqrt(double(p_.keyDim));
+    for (int64_t token = p_.begin(sequence_); token < p_.end(sequence_); ++token) {
+      auto row = size_t(token * p_.keyHeads + head_ / (p_.valueHeads / p_.keyHeads));
+      Columns output = step(token, row, keyFactors[row]);
+      for (int64_t j = 0; j < numColumns_; ++j) {
+        outputs.value(token * p_.valueHeads + head_, firstColumn_ + j) = output[size_t(j)] * queryFactors[row] * scale;
+      }
+    }
   }
+
+  void storeState(RowTable &states) const {
+    for (int64_t i = 0; i < p_.keyDim; ++i) {
+      for (int64_t j = 0; j < numColumns_; ++j) {
+        states.value(p_.stateAt(p_.stateOf(sequence_), head_, i, firstColumn_ + j)) = state_[size_t(i)][size_t(j)];
+      }
+    }
+  }
+
+private:
+  /// S = exp(g) S; u = beta (v - S^T k); S += k u^T; gives S^T q, with q as it lies in memory.
+  Columns step(int64_t token, size_t row, double keyFactor) {
+    const float *key = &p_.k[row * size_t(p_.keyDim)], *query = &p_.q[row * size_t(p_.keyDim)];
+    auto valueRow = size_t(token * p_.valueHeads + head_);
+    const float *value = &p_.v[valueRow * size_t(p_.valueDim) + size_t(firstColumn_)];
+    double decay = std::exp(double(p_.g[valueRow])), beta = p_.beta[valueRow];
+    Columns found = {}, update = {}, output = {};
+    for (size_t i = 0; i < state_.size(); ++i) {
+      for (size_t j = 0; j < kColumns; ++j) {
+        state_[i][j] *= decay;
+        found[j] += state_[i][j] * key[i];
+      }
+    }
+    for (size_t j = 0; j < size_t(numColumns_); ++j) {
+      update[j] = keyFactor * beta * (value[j] - keyFactor * found[j]);
+    }
+    for (size_t i = 0; i < state_.size(); ++i) {
+      for (size_t j = 0; j < kColumns; ++j) {
+        state_[i][j] += key[i] * update[j];
+        output[j] += state_[i][j] * query[i];
+      }
+    }
+    return output;
+  }
+
+  const DeltaRule &p_;
+  int64_t sequence_, head_, firstColumn_, numColumns_;
+  std::vector<Columns> state_; ///< one a key channel
+};
+
+/// A value head of a sequence.
+struct Head {
+  int64_t sequence, head;
+};
+
+/// Computes the expectations of both outputs.
+class DeltaRuleExpectation {
+public:
+  DeltaRuleExpectation(const DeltaRule &p, uint64_t seed)
+      : p_(p), outputs_("o", p.allTokens() * p.valueHeads, p.valueDim),
+        states_(p.slotOf.empty() ? "final_state" : "states",
+                (p.slotOf.empty() ? p.batch : p.slots) * p.valueHeads * p.rowsOfState(),
+                p.stateElements() / p.rowsOfState()) {
+    int64_t cost = (p.allTokens() / std::max<int64_t>(1, p.batch) + 1) * p.stateElements();
+    for (int64_t index : chooseRows(p.batch * p.valueHeads, cost, seed, kBudget)) {
+      heads_.push_back({index / p.valueHeads, index % p.valueHeads});
+    }
+  }
+
+  std::vector<Expected> compute() {
+    announceRows();
+    std::vector<double> queryFactors = normFactors(p_, p_.q), keyFactors = normFactors(p_, p_.k);
+    auto parts = size_t((p_.valueDim + StateColumns::kColumns - 1) / StateColumns::kColumns);
+    onAllCores(heads_.size() * parts, [&](size_t index) {
+      const Head &head = heads_[index / parts];
+      if (p_.stateOf(head.sequence) >= 0) { // else the outputs are zeros, which they are in the beginning
+        StateColumns columns(p_, head.sequence, head.head, int64_t(index % parts) * StateColumns::kColumns);
+        columns.run(queryFactors, keyFactors, outputs_);
+        columns.storeState(states_);
+      }
+    });
+    onAllCores(heads_.size(), [&](size_t index) { bound(heads_[index]); });
+    double ratio = p_.isChunked ? kChunkedRmsRatio : 0;
+    std::vector<Expected> expected;
+    expected.push_back(outputs_.take(ratio));
+    expected.push_back(states_.take(ratio));
+    return expected;
+  }
+
+private:
+  void announceRows();
+  void bound(const Head &head);
+
+  const DeltaRule &p_;
+  std::vector<Head> heads_;
+  RowTable outputs_, states_;
+};
+
+} // namespace
+
+void DeltaRuleExpectation::announceRows() {
+  for (const Head &head : heads_) {
+    for (int64_t token = p_.begin(head.sequence); token < p_.end(head.sequence); ++token) {
+      outputs_.announce(token * p_.valueHeads + head.head);
+    }
+    int64_t state = p_.stateOf(head.sequence);
+    for (int64_t row = 0; row < p_.rowsOfState() && state >= 0; ++row) {
+      states_.announce((state * p_.valueHeads + head.head) * p_.rowsOfState() + row);
+    }
+  }
+  // Tokens of no sequence and slots that no sequence names keep their bytes.
+  std::vector<bool> hasSequence(size_t(p_.allTokens())), isNamed(size_t(p_.slots));
+  for (int64_t sequence = 0; sequence < p_.batch; ++sequence) {
+    for (int64_t token = p_.begin(sequence); token < p_.end(sequence); ++token) {
+      hasSequence[size_t(token)] = true;
+    }
+    if (int64_t state = p_.stateOf(sequence); !p_.slotOf.empty() && state >= 0) {
+      isNamed[size_t(state)] = true;
+    }
+  }
+  auto announceUntouched = [](const std::vector<bool> &isTouched, int64_t rows, RowTable &table) {
+    for (size_t i = 0; i < isTouched.size(); ++i) {
+      for (int64_t row = 0; row < rows && !isTouched[i]; ++row) {
+        table.announce(int64_t(i) * rows + row);
+      }
+    }
+  };
+  announceUntouched(hasSequence, p_.valueHeads, outputs_);
+  if (!p_.slotOf.empty()) {
+    announceUntouched(isNamed, p_.valueHeads * p_.rowsOfState(), states_);
+  }
+  outputs_.allocate();
+  states_.allocate();
+}
+
+/// The root of a sum of squares over a count.
+static double rootMean(double squares, int64_t count) { return count == 0 ? 0 : std::sqrt(squares / double(count)); }
+
+void DeltaRuleExpectation::bound(const Head &head) {
   // Token by token everything is fp32. A step multiplies the state by a matrix of norm at most 1 and adds to it, so
   // that errors add up: each of the sums over key_dim, the exponential and the update give a few roundings of the
   // state's size. In chunks the errors are those of rounded operands, a random walk, held to the ratio.
-  double perStep = (double(p.keyDim) + 16) * 0x1p-24;
-  double relative = p.isChunked ? kDeviations * kChunkedRmsRatio : double(length) * perStep;
-  result.outputError = length == 0 ? 0 : relative * rootMeanSquare(result.outputs) + 1e-6;
-  result.stateError = length == 0 ? 0 : relative * rootMeanSquare(result.state) + 1e-6;
-  return result;
+  int64_t begin = p_.begin(head.sequence), end = p_.end(head.sequence), state = p_.stateOf(head.sequence);
+  double perStep = (double(p_.keyDim) + 16) * 0x1p-24;
+  double relative = p_.isChunked ? kDeviations * kChunkedRmsRatio : double(end - begin) * perStep;
+
+  auto forOutputs = [&](const auto &body) {
+    for (int64_t token = begin; token < end; ++token) {
+      for (int64_t column = 0; column < p_.valueDim; ++column) {
+        body(token * p_.valueHeads + head.head, column);
+      }
+    }
+  };
+  double squares = 0;
+  forOutputs(
+      [&](int64_t row, int64_t column) { squares += outputs_.value(row, column) * outputs_.value(row, column); });
+  double error = relative * rootMean(squares, (end - begin) * p_.valueDim) + 1e-6;
+  forOutputs([&](int64_t row, int64_t column) {
+    // A sequence without a slot gives zeros.
+    outputs_.bound(row, column) = state < 0 ? 0 : p_.roundoff * std::fabs(outputs_.value(row, column)) + error;
+  });
+
+  if (state < 0) {
+    return;
+  }
+  size_t first = p_.stateAt(state, head.head, 0, 0), last = first + size_t(p_.stateElements());
+  squares = 0;
+  for (size_t i = first; i < last; ++i) {
+    squares += states_.value(i) * states_.value(i);
+  }
+  error = relative * rootMean(squares, p_.stateElements()) + 1e-6;
+  for (size_t i = first; i < last; ++i) {
+    // A sequence without tokens has its initial state, bit for bit.
+    states_.bound(i) = begin == end ? 0 : error + 0x1p-24 * std::fabs(states_.value(i));
+  }
 }
 
 static DeltaRule gather(const Description &description, const Sizes &sizes, const Operands &operands) {
@@ -162,117 +347,10 @@ static DeltaRule gather(const Description &description, const Sizes &sizes, cons
   return p;
 }
 
-namespace {
-
-/// Collects the rows of an output in any order; rows that nothing is said of must keep their bytes.
-class RowCollector {
-public:
-  RowCollector(std::string tensor, int64_t numRows, int64_t rowSize) {
-    expected_.tensor = std::move(tensor);
-    expected_.numRows = numRows;
-    expected_.rowSize = rowSize;
-  }
-
-  void add(int64_t row, std::vector<double> values, std::vector<double> bounds) {
-    rows_.push_back({row, std::move(values), std::move(bounds)});
-  }
-  void addUntouched(int64_t row) {
-    add(row, std::vector<double>(size_t(expected_.rowSize)), std::vector<double>(size_t(expected_.rowSize), -1));
-  }
-
-  Expected take(double largestRmsRatio) {
-    std::ranges::sort(rows_, {}, &Row::number);
-    for (const Row &row : rows_) {
-      expected_.rows.push_back(row.number);
-      expected_.values.insert(expected_.values.end(), row.values.begin(), row.values.end());
-      expected_.bounds.insert(expected_.bounds.end(), row.bounds.begin(), row.bounds.end());
-    }
-    expected_.largestRmsRatio = largestRmsRatio;
-    return std::move(expected_);
-  }
-
-private:
-  struct Row {
-    int64_t number;
-    std::vector<double> values, bounds;
-  };
-  Expected expected_;
-  std::vector<Row> rows_;
-};
-
-} // namespace
-
-static void collectOutputs(const DeltaRule &p, int64_t sequence, int64_t head, const HeadResult &result,
-                           RowCollector &outputs) {
-  for (int64_t t = 0; t < int64_t(result.outputs.size()) / p.valueDim; ++t) {
-    auto first = result.outputs.begin() + t * p.valueDim;
-    std::vector<double> values(first, first + p.valueDim), bounds;
-    for (double &value : values) {
-      value = p.stateOf(sequence) < 0 ? 0 : value; // a sequence without a slot gives zeros
-      bounds.push_back(p.stateOf(sequence) < 0 ? 0 : p.roundoff * std::fabs(value) + result.outputError);
-    }
-    outputs.add((p.begin(sequence) + t) * p.valueHeads + head, std::move(values), std::move(bounds));
-  }
-}
-
-static void collectState(const DeltaRule &p, int64_t state, int64_t head, const HeadResult &result,
-                         RowCollector &states) {
-  int64_t rows = p.isValueMajor ? p.valueDim : p.keyDim, columns = p.stateElements() / rows;
-  for (int64_t row = 0; row < rows; ++row) {
-    std::vector<double> values, bounds;
-    for (int64_t column = 0; column < columns; ++column) {
-      double value = result.state[size_t(p.isValueMajor ? column * p.valueDim + row : row * p.valueDim + column)];
-      values.push_back(value);
-      bounds.push_back(result.stateError + 0x1p-24 * std::fabs(value) * (result.stateError > 0));
-    }
-    states.add((state * p.valueHeads + head) * rows + row, std::move(values), std::move(bounds));
-  }
-}
-
-/// Slots that no sequence names keep their bytes.
-static void collectUnnamedSlots(const DeltaRule &p, int64_t rowsOfState, RowCollector &states) {
-  for (int64_t slot = 0; slot < p.slots; ++slot) {
-    if (std::ranges::find(p.slotOf, slot) == p.slotOf.end()) {
-      for (int64_t row = 0; row < p.valueHeads * rowsOfState; ++row) {
-        states.addUntouched(slot * p.valueHeads * rowsOfState + row);
-      }
-    }
-  }
-}
-
 std::vector<Expected> expectGatedDeltaRule(const Description &description, const Sizes &sizes, const Operands &operands,
                                            uint64_t seed) {
   DeltaRule p = gather(description, sizes, operands);
-  int64_t rowsOfState = p.isValueMajor ? p.valueDim : p.keyDim;
-  bool hasPool = !p.slotOf.empty();
-  int64_t numTokens = (p.varlen ? 1 : p.batch) * p.tokens;
-  RowCollector outputs("o", numTokens * p.valueHeads, p.valueDim);
-  RowCollector states(hasPool ? "states" : "final_state", (hasPool ? p.slots : p.batch) * p.valueHeads * rowsOfState,
-                      p.stateElements() / rowsOfState);
-
-  // A token depends on all before it, but not on other heads: large problems are sampled by heads.
-  int64_t cost = 4 * (numTokens / std::max<int64_t>(1, p.batch) + 1) * p.stateElements();
-  for (int64_t index : chooseRows(p.batch * p.valueHeads, cost, seed)) {
-    int64_t sequence = index / p.valueHeads, head = index % p.valueHeads;
-    HeadResult result = runHead(p, sequence, head);
-    collectOutputs(p, sequence, head, result, outputs);
-    if (p.stateOf(sequence) >= 0) {
-      collectState(p, p.stateOf(sequence), head, result, states);
-    }
-  }
-  if (hasPool) {
-    collectUnnamedSlots(p, rowsOfState, states);
-  }
-  for (int64_t row = p.varlen && p.batch > 0 ? p.end(p.batch - 1) : numTokens; row < numTokens; ++row) {
-    for (int64_t head = 0; head < p.valueHeads; ++head) {
-      outputs.addUntouched(row * p.valueHeads + head);
-    }
-  }
-  double ratio = p.isChunked ? kChunkedRmsRatio : 0;
-  std::vector<Expected> expected;
-  expected.push_back(outputs.take(ratio));
-  expected.push_back(states.take(ratio));
-  return expected;
+  return DeltaRuleExpectation(p, seed).compute();
 }
 
 } // namespace jitk::reference

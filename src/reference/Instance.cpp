@@ -1,12 +1,12 @@
 #include "src/reference/Instance.h"
 
+#include "src/ops/ScalarDefault.h"
 #include "src/reference/Data.h"
 #include "src/reference/HostMemory.h"
 #include "src/reference/Numeric.h"
 #include "src/reference/References.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 
 namespace jitk::reference {
@@ -39,13 +39,12 @@ int64_t Sizes::operator[](std::string_view attribute) const {
 
 /// Values of an input: normal, scales positive and small.
 static std::vector<uint8_t> randomValues(const TensorShape &shape, Random &random) {
-  std::vector<float> values(size_t(shape.numElements()));
-  bool isScale = shape.name.ends_with("_scale");
-  for (float &value : values) {
-    // e4m3 reaches 448: a standard deviation of 32 uses its range without saturating often.
-    value = float(isScale ? 0.002 + 0.008 * random.uniform() : random.normal() * (shape.dtype == "e4m3" ? 32 : 1));
+  if (shape.name.ends_with("_scale")) {
+    return drawValues(shape, random, [](Random &ofBlock, size_t) { return 0.002 + 0.008 * ofBlock.uniform(); });
   }
-  return encode(shape.dtype, values);
+  // e4m3 reaches 448: a standard deviation of 32 uses its range without saturating often.
+  double deviation = shape.dtype == "e4m3" ? 32 : 1;
+  return drawValues(shape, random, [=](Random &ofBlock, size_t) { return ofBlock.normal() * deviation; });
 }
 
 /// Lengths of sequences in [0, longest]: the first is the longest, the second is 0.
@@ -106,16 +105,17 @@ std::vector<float> makeScalars(const Description &description, const GivenValues
   std::vector<float> scalars;
   for (const ScalarSchema &scalar : (*findOp(description.op()))->scalars) {
     auto found = given.find(scalar.name);
-    if (found != given.end()) {
-      scalars.push_back(float(found->second.front()));
-    } else if (description.op() == "mla_decode") {
-      scalars.push_back(
-          float(1 / std::sqrt(double(description.integer("latent_dim") + description.integer("rope_dim")))));
-    } else {
-      scalars.push_back(1);
-    }
+    scalars.push_back(float(found == given.end() ? defaultOf(scalar, description) : found->second.front()));
   }
   return scalars;
+}
+
+/// Whether the op's own filling makes the tensor, after those that it depends on.
+static bool isFilledLater(const Description &description, std::string_view tensor) {
+  constexpr std::string_view kOfDeltaRule[] = {"q", "k", "g", "beta"};
+  return description.op() == "mla_decode" ? tensor == "kv_cache"
+                                          : description.op() == "gated_delta_rule" &&
+                                                std::ranges::find(kOfDeltaRule, tensor) != std::end(kOfDeltaRule);
 }
 
 Result<std::vector<HostTensor>> makeTensors(const Description &description, const DynamicSizes &sizes, uint64_t seed,
@@ -129,8 +129,8 @@ Result<std::vector<HostTensor>> makeTensors(const Description &description, cons
     HostTensor tensor{shape, {}};
     if (auto found = given.find(shape.name); found != given.end()) {
       JITK_ASSIGN(tensor.bytes, givenIntegers(shape, found->second));
-    } else if (shape.access == Access::Written || shape.name == "kv_cache") {
-      tensor.bytes.assign(size_t(shape.bytes()), kPoison); // the cache is filled once the lengths are known
+    } else if (shape.access == Access::Written || isFilledLater(description, shape.name)) {
+      tensor.bytes.assign(size_t(shape.bytes()), kPoison);
     } else if (shape.name == "seq_lens_q" || shape.name == "seq_lens_k") {
       Sizes values(description, sizes);
       tensor.bytes = randomLengths(shape, values[shape.name == "seq_lens_q" ? "seq_q" : "seq_k"], random);
@@ -149,7 +149,7 @@ Result<std::vector<HostTensor>> makeTensors(const Description &description, cons
     }
   }
   if (description.op() == "gated_delta_rule") {
-    fillGatedDeltaRule(description, Sizes(description, sizes), random, tensors);
+    fillGatedDeltaRule(description, Sizes(description, sizes), given, random, tensors);
   }
   if (description.op() == "mla_decode") {
     bool lengthsAreGiven = given.contains("seq_lens");

@@ -28,7 +28,7 @@ using GivenValues = std::map<std::string, std::vector<double>, std::less<>>;
 Result<std::vector<HostTensor>> makeTensors(const Description &description, const DynamicSizes &sizes, uint64_t seed,
                                             const GivenValues &given = {});
 
-/// The scalars of a launch: those given, else what a caller of the op usually passes.
+/// The scalars of a launch: those given, else the defaults of the op's schema.
 std::vector<float> makeScalars(const Description &description, const GivenValues &given = {});
 
 /// What the op must give for these inputs: one expectation for each output, in float64, written from the op's formula.

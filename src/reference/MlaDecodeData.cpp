@@ -1,6 +1,5 @@
 #include "src/reference/Data.h"
 #include "src/reference/MlaSchedule.h"
-#include "src/reference/Numeric.h"
 
 #include <algorithm>
 #include <cstring>
@@ -80,37 +79,37 @@ static int32_t wildEntry(int64_t numPages, Random &random) {
 
 namespace {
 
-/// Values that are drawn from a table: a cache of a model has hundreds of millions.
-class CacheFiller {
-public:
-  CacheFiller(const std::string &dtype, Random &random) : random_(random) {
-    std::vector<float> values(kTableSize);
-    for (float &value : values) {
-      value = float(random.normal());
-    }
-    table_.resize(kTableSize);
-    std::memcpy(table_.data(), encode(dtype, values).data(), kTableSize * sizeof(uint16_t));
-  }
-
-  void fill(uint8_t *bytes, int64_t count) {
-    for (int64_t i = 0; i < count; ++i) {
-      uint16_t word = table_[size_t(random_.below(kTableSize))];
-      std::memcpy(bytes + i * int64_t(sizeof(word)), &word, sizeof(word));
-    }
-  }
-
-private:
-  static constexpr int64_t kTableSize = 1 << 14;
-  Random &random_;
-  std::vector<uint16_t> table_;
+/// The first rows of a page, which some sequence has its keys in.
+struct FilledPage {
+  int64_t page, rows;
 };
 
 } // namespace
 
+/// Draws the rows of pages from a table of normal numbers: a cache of a model has hundreds of millions.
+static void fillPages(const std::vector<FilledPage> &pages, HostTensor &cache, Random &random) {
+  constexpr int64_t kTableSize = 1 << 14;
+  std::vector<float> values(kTableSize);
+  for (float &value : values) {
+    value = float(random.normal());
+  }
+  std::vector<uint8_t> table = encode(cache.shape.dtype, values);
+  uint64_t seed = random.bits();
+  int64_t pageSize = cache.shape.sizes[1], rowSize = cache.shape.sizes[3];
+  onAllCores(pages.size(), [&](size_t index) {
+    auto [page, rows] = pages[index];
+    Random ofPage(seed + index);
+    uint8_t *place = cache.bytes.data() + page * pageSize * rowSize * int64_t(sizeof(uint16_t));
+    for (int64_t i = 0; i < rows * rowSize; ++i, place += sizeof(uint16_t)) {
+      std::memcpy(place, table.data() + ofPage.below(kTableSize) * int64_t(sizeof(uint16_t)), sizeof(uint16_t));
+    }
+  });
+}
+
 Status fillMlaDecode(const Description &description, const Sizes &sizes, bool lengthsAreGiven, Random &random,
                      std::vector<HostTensor> &tensors) {
   int64_t batch = sizes["batch"], longest = sizes["max_kv"], pageSize = sizes["page_size"];
-  int64_t numPages = sizes["num_pages"], rowSize = sizes["latent_dim"] + sizes["rope_dim"];
+  int64_t numPages = sizes["num_pages"];
   if (!lengthsAreGiven) {
     setIntegers(find(tensors, "seq_lens"), drawLengths(batch, longest, pageSize, random));
   }
@@ -132,7 +131,7 @@ Status fillMlaDecode(const Description &description, const Sizes &sizes, bool le
   }
   HostTensor &cache = find(tensors, "kv_cache");
   std::ranges::fill(cache.bytes, kPoison);
-  CacheFiller filler(cache.shape.dtype, random);
+  std::vector<FilledPage> filled;
   std::vector<int32_t> table;
   for (int64_t sequence = 0, page = 0; sequence < batch; ++sequence) {
     for (int64_t first = 0; first < longest; first += pageSize) {
@@ -142,10 +141,10 @@ Status fillMlaDecode(const Description &description, const Sizes &sizes, bool le
         continue;
       }
       table.push_back(pages[size_t(page++)]);
-      filler.fill(cache.bytes.data() + table.back() * pageSize * rowSize * dtypeBytes(cache.shape.dtype),
-                  rows * rowSize);
+      filled.push_back({table.back(), rows});
     }
   }
+  fillPages(filled, cache, random);
   setIntegers(find(tensors, "block_table"), table);
 
   if (description.flag("reuse_schedule")) {

@@ -1,5 +1,7 @@
 #include "src/reference/Numeric.h"
 
+#include "src/reference/Parallel.h"
+
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -59,11 +61,10 @@ uint8_t encodeE4m3(float value) {
 
 /// Decodes a magnitude whose exponent field is not all ones.
 static float decodeMagnitude(uint32_t bits, unsigned mantissaBits, int bias) {
-  uint32_t field = bits >> mantissaBits, mantissa = bits & ((1u << mantissaBits) - 1);
-  if (field == 0) {
-    return std::ldexp(float(mantissa), 1 - bias - int(mantissaBits));
-  }
-  return std::ldexp(float(mantissa | 1u << mantissaBits), int(field) - bias - int(mantissaBits));
+  // As the bits of a float with an exponent field too small by 127 - bias; the product puts that right, also where the
+  // field is 0.
+  float scale = std::bit_cast<float>(uint32_t(127 + 127 - bias) << 23);
+  return std::bit_cast<float>(bits << (23 - mantissaBits)) * scale;
 }
 
 float decodeHalf(uint16_t bits) {
@@ -85,21 +86,25 @@ float decodeE4m3(uint8_t bits) {
 template <typename Bits, typename Encode>
 static std::vector<uint8_t> encodeAll(const std::vector<float> &values, Encode encodeOne) {
   std::vector<uint8_t> bytes(values.size() * sizeof(Bits));
-  for (size_t i = 0; i < values.size(); ++i) {
-    Bits bits = encodeOne(values[i]);
-    std::memcpy(bytes.data() + i * sizeof(Bits), &bits, sizeof(Bits));
-  }
+  forEachBlock(values.size(), [&](size_t, size_t first, size_t end) {
+    for (size_t i = first; i < end; ++i) {
+      Bits bits = encodeOne(values[i]);
+      std::memcpy(bytes.data() + i * sizeof(Bits), &bits, sizeof(Bits));
+    }
+  });
   return bytes;
 }
 
 template <typename Bits, typename Decode>
 static std::vector<float> decodeAll(const std::vector<uint8_t> &bytes, Decode decodeOne) {
   std::vector<float> values(bytes.size() / sizeof(Bits));
-  for (size_t i = 0; i < values.size(); ++i) {
-    Bits bits;
-    std::memcpy(&bits, bytes.data() + i * sizeof(Bits), sizeof(Bits));
-    values[i] = decodeOne(bits);
-  }
+  forEachBlock(values.size(), [&](size_t, size_t first, size_t end) {
+    for (size_t i = first; i < end; ++i) {
+      Bits bits;
+      std::memcpy(&bits, bytes.data() + i * sizeof(Bits), sizeof(Bits));
+      values[i] = decodeOne(bits);
+    }
+  });
   return values;
 }
 

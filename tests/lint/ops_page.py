@@ -61,13 +61,13 @@ def section(op):
         )
         for t in op["tensors"]
     ]
-    scalars = [(f"`{s['name']}`", s["meaning"]) for s in op["scalars"]]
+    scalars = [(f"`{s['name']}`", f"`{s['default']}`", s["meaning"]) for s in op["scalars"]]
     parts = [
         f"## {op['op']}\n\n{op['summary']}\n",
         table(("attribute", "type", "default", "allowed", "meaning"), attributes),
         table(("tensor", "dtype", "shape", "access", "meaning"), tensors),
     ]
-    return "\n".join(parts + ([table(("scalar", "meaning"), scalars)] if scalars else []))
+    return "\n".join(parts + ([table(("scalar", "default", "meaning"), scalars)] if scalars else []))
 
 
 def main():

@@ -29,10 +29,10 @@ public:
   std::vector<uint8_t> read(std::vector<std::string> &damage) const {
     std::vector<uint8_t> image(buffer_.size());
     device_.copyToHost(image.data(), buffer_.address(), image.size());
-    for (size_t i = 0; i < image.size(); ++i) {
-      bool before = i < kGuardBytes, after = i >= kGuardBytes + size_;
-      if ((before || after) && image[i] != kGuard) {
-        size_t distance = before ? kGuardBytes - i : i - kGuardBytes - size_;
+    for (size_t i = 0; i < 2 * kGuardBytes; ++i) {
+      bool before = i < kGuardBytes;
+      if (image[before ? i : i + size_] != kGuard) {
+        size_t distance = before ? kGuardBytes - i : i - kGuardBytes;
         damage.push_back("the guard band " + std::string(before ? "before " : "after ") + name_ +
                          " was overwritten, byte " + std::to_string(distance));
         break;

@@ -56,6 +56,14 @@ static void show(const std::string &op) {
         {tensor["name"], resolved(tensor["type"]), "[" + joined(tensor["shape"]) + "]", tensor["access"], meaning});
   }
   std::printf("%s", tensors.render().c_str());
+  if (schema["scalars"].empty()) {
+    return;
+  }
+  Table scalars({"scalar", "default", "meaning"});
+  for (const Json &scalar : schema["scalars"]) {
+    scalars.add({scalar["name"], scalar["default"], scalar["meaning"]});
+  }
+  std::printf("\n%s", scalars.render().c_str());
 }
 
 static void list() {
@@ -63,10 +71,10 @@ static void list() {
   for (const std::string &op : api::opNames()) {
     ops.add({op, Json::parse(api::opInfo(op))["summary"]});
   }
-  std::printf(
-      "%s\njitk ops <op> shows its attributes and tensors. A dimension is a number, or known at launch only: *, "
-      "*%%16, *<=4096.\n",
-      ops.render().c_str());
+  std::printf("%s\njitk ops <op> shows its attributes, tensors and scalars. A dimension is a number, or known at "
+              "launch only: *, "
+              "*%%16, *<=4096.\n",
+              ops.render().c_str());
 }
 
 static void printJson(const std::vector<std::string> &names) {
@@ -78,7 +86,7 @@ static void printJson(const std::vector<std::string> &names) {
 }
 
 void addOpsVerb(CLI::App &app, Action &action) {
-  auto *verb = app.add_subcommand("ops", "list the ops, or one op's attributes and tensors");
+  auto *verb = app.add_subcommand("ops", "list the ops, or one op's attributes, tensors and scalars");
   auto op = std::make_shared<std::string>();
   auto json = std::make_shared<bool>(false);
   verb->add_option("op", *op, "the op to show (default: list all)");

@@ -1,8 +1,10 @@
 #include "src/ops/OpSchema.h"
 
+#include "src/ops/ScalarDefault.h"
 #include "src/ops/Spelling.h"
 #include "src/ops/TensorShape.h"
 
+#include <cmath>
 #include <doctest/doctest.h>
 #include <map>
 #include <set>
@@ -36,6 +38,12 @@ TEST_CASE("mla_decode says what it cannot serve") {
   CHECK(failure("mla_decode heads=16 max_kv=64 kv_format=e4m3") ==
         "attribute kv_format must be one of bf16, fp16: got 'e4m3'");
   CHECK(failure("mla_decode heads=16 max_kv=64 splits=0").find("got '0'; in attribute splits") != std::string::npos);
+  CHECK(failure("mla_decode heads=16 max_kv=64 page_size=-64") ==
+        "attribute page_size must be an integer between 1 and 65536: got '-64'");
+  CHECK(failure("mla_decode heads=16 max_kv=64 page_size=65537") ==
+        "attribute page_size must be an integer between 1 and 65536: got '65537'");
+  CHECK(failure("mla_decode max_kv=64") ==
+        "attribute heads of mla_decode must be given: heads of Q and O; all share the key head");
 }
 
 TEST_CASE("a default may be the value of another attribute") {
@@ -93,6 +101,13 @@ TEST_CASE("gated_delta_rule refuses what no kernel of it takes") {
   CHECK(failure(op) == "attribute key_dim of gated_delta_rule must be given: length of a query and a key");
 }
 
+TEST_CASE("a scalar's default follows from the attributes") {
+  const ScalarSchema &scale = (*findOp("mla_decode"))->scalars.front();
+  CHECK(defaultOf(scale, *parseDescription("mla_decode heads=1 max_kv=1")) == 1 / std::sqrt(512.0 + 64));
+  CHECK(defaultOf(scale, *parseDescription("mla_decode heads=1 max_kv=1 latent_dim=64 rope_dim=0")) == 0.125);
+  CHECK(defaultOf({"ratio", "0.25", ""}, *parseDescription("matmul m=1 n=1 k=1")) == 0.25);
+}
+
 TEST_CASE("shapes follow flags and sums, and tensors that are not there are left out") {
   auto shapesOf = [](std::string_view line) {
     Result<Description> description = parseDescription(line);
@@ -141,6 +156,10 @@ TEST_CASE("ops are in the order of their names, and each table is sound") {
       name.remove_prefix(name.starts_with('!') ? 1 : 0);
       bool flag = name.empty() || names.count(name) == 1;
       CHECK(flag);
+    }
+    for (const ScalarSchema &scalar : op.scalars) {
+      CHECK_FALSE(scalar.defaultValue.empty());
+      CHECK_FALSE(scalar.meaning.empty());
     }
   }
 }

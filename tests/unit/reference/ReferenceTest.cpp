@@ -113,6 +113,7 @@ TEST_SUITE("reference/Reference") {
     CHECK_FALSE(makeTensors(description, {}, 1, {{"scale", {1, 2}}}).ok());
     CHECK(makeTensors(description, {}, 1, {{"seq_lens", {64}}, {"scale", {2}}}).ok());
     CHECK(makeScalars(description, {{"scale", {2}}}) == std::vector<float>{2});
+    CHECK(makeScalars(description) == std::vector<float>{float(1 / std::sqrt(576.0))});
   }
 
   TEST_CASE("rows past a sequence's length must keep their bytes") {
@@ -159,7 +160,7 @@ TEST_SUITE("reference/Reference") {
     CHECK(valueMajor[1].values[1] == 2);
   }
 
-  TEST_CASE("slots that no sequence names and tokens after the last must keep their bytes") {
+  TEST_CASE("slots that no sequence names and tokens of none must keep their bytes") {
     Result<Description> description = parseDescription(
         "gated_delta_rule mode=recurrent batch=3 tokens=16 qk_heads=1 key_dim=4 varlen=true state_pool=true slots=4");
     REQUIRE(description.ok());
@@ -168,11 +169,54 @@ TEST_SUITE("reference/Reference") {
     auto expected = computeExpected(*description, {}, *tensors, 7);
     REQUIRE(expected.ok());
     const Expected &outputs = (*expected)[0], &states = (*expected)[1];
+    CHECK(outputs.bounds.front() == -1);
+    CHECK(outputs.bounds[size_t(2 * outputs.rowSize)] >= 0);
     CHECK(outputs.bounds.back() == -1);
     CHECK(outputs.rows.size() == 16);
     // Sequences 0 and 2 have a slot each; 1 has none.
     CHECK(states.rows.size() == 4 * 4);
     CHECK(std::count(states.bounds.begin(), states.bounds.end(), -1) == 2 * 4 * 4);
+  }
+
+  TEST_CASE("offsets and slots may be given") {
+    Result<Description> description = parseDescription(
+        "gated_delta_rule mode=recurrent batch=2 tokens=4 qk_heads=1 key_dim=1 varlen=true state_pool=true slots=3");
+    auto tensors = makeTensors(*description, {}, 7, {{"cu_seqlens", {1, 2, 4}}, {"state_indices", {2, 0}}});
+    REQUIRE(tensors.ok());
+    auto expected = computeExpected(*description, {}, *tensors, 7);
+    REQUIRE(expected.ok());
+    auto isUntouched = [](double bound) { return bound == -1; };
+    std::vector<bool> tokens, slots;
+    std::ranges::transform((*expected)[0].bounds, std::back_inserter(tokens), isUntouched);
+    std::ranges::transform((*expected)[1].bounds, std::back_inserter(slots), isUntouched);
+    CHECK(tokens == std::vector<bool>{true, false, false, false});
+    CHECK(slots == std::vector<bool>{false, true, false});
+  }
+
+  TEST_CASE("what is drawn depends on the seed alone, also over many blocks") {
+    Description description = *parseDescription("matmul m=300 n=1 k=500");
+    auto first = makeTensors(description, {}, 3), again = makeTensors(description, {}, 3);
+    auto other = makeTensors(description, {}, 4);
+    CHECK((*first)[0].bytes == (*again)[0].bytes);
+    CHECK((*first)[0].bytes != (*other)[0].bytes);
+    std::vector<float> values = decode("bf16", (*first)[0].bytes);
+    CHECK(values[0] != values[size_t(1) << 16]); // of two blocks
+    double squares = 0;
+    for (float value : values) {
+      squares += double(value) * value;
+    }
+    CHECK(squares / double(values.size()) == doctest::Approx(1).epsilon(0.02));
+  }
+
+  TEST_CASE("rows that are not computed must be finite where the expectation says so") {
+    Expected expected{"c", 3, 2, {1}, {1, 2}, {0, 0}};
+    const std::vector<float> output = {0, NAN, 1, 2, 0, 0}, before(6, 0);
+    CHECK(compare(expected, output, before).failed == 0);
+    expected.restIsFinite = true;
+    ErrorFigures figures = compare(expected, output, before);
+    CHECK(figures.failed == 1);
+    CHECK(figures.checked == 2);
+    CHECK(figures.firstFailure == "c[0,1]: got NaN, want a finite number");
   }
 
   TEST_CASE("errors that are a random walk are held to their root mean square") {
