@@ -106,6 +106,20 @@ const std::vector<checked::Problem> &edgeCases() {
       {"fp8_block_matmul m=83 n=132 k=84 out_dtype=fp16", {}},
       {"fp8_block_matmul m=* n=128 k=256", {{"m", 0}}},
       {"fp8_block_matmul m=* n=128 k=256", {{"m", 70}}},
+      // Those that TMA can move, on sm_90a, and those beside them: few rows and many, each variant, no row at all.
+      {"fp8_block_matmul m=300 n=328 k=272", {}},
+      {"fp8_block_matmul m=131 n=264 k=144 out_dtype=fp16", {}},
+      {"fp8_block_matmul m=1 n=8 k=16", {}},
+      {"fp8_block_matmul m=70 n=36 k=64", {}},
+      {"fp8_block_matmul m=* n=200 k=400", {{"m", 0}}},
+      {"fp8_block_matmul m=* n=200 k=400", {{"m", 8}}},
+      {"fp8_block_matmul m=* n=200 k=400", {{"m", 9}}},
+      {"fp8_block_matmul m=* n=200 k=400", {{"m", 33}}},
+      {"fp8_block_matmul m=* n=200 k=400", {{"m", 333}}},
+      {"fp8_block_matmul m=*<=64 n=*%8 k=144", {{"m", 40}, {"n", 0}}},
+      {"fp8_block_matmul m=*<=64 n=*%8 k=144", {{"m", 40}, {"n", 264}}},
+      {"fp8_block_matmul m=24 n=16 k=*%16", {{"k", 0}}},
+      {"fp8_block_matmul m=24 n=16 k=*%16", {{"k", 144}}},
 
       // gated_delta_rule, token by token: layouts, norms, dims that are no powers of two, packed sequences, pools.
       {"gated_delta_rule mode=recurrent tokens=1 qk_heads=1 key_dim=16 value_dim=32", {}},

@@ -1,5 +1,6 @@
 #include "src/kernels/fp8/Fp8BlockMatmul.h"
 
+#include "src/kernels/fp8/PersistentFp8Matmul.h"
 #include "src/kernels/vocabulary/MatrixTile.h"
 #include "src/kernels/vocabulary/Raster.h"
 
@@ -37,6 +38,9 @@ static Fp8Tile chooseTile(const Description &description, const Target &target) 
 }
 
 Result<BuiltKernel> buildFp8BlockMatmul(const Description &description, const Target &target, MLIRContext &context) {
+  if (servesFp8Persistently(description, target)) {
+    return buildPersistentFp8Matmul(description, choosePersistentVariants(description), target, context);
+  }
   const Fp8Tile tile = chooseTile(description, target);
   Type fp8 = elementTypeOf("e4m3", context);
   Type fp32 = elementTypeOf("fp32", context);

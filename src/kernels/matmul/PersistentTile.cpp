@@ -16,7 +16,9 @@ constexpr double kMemoryBytesPerClock = 2400; ///< of all, at what copies reach
 constexpr double kLatency = 1000;             ///< of a load from memory under load
 constexpr double kClocksOfZeroRow = 3;        ///< measured: 1.8 ns for a row of 128 bytes past the matrix
 constexpr double kBlockOverhead = 64;         ///< measured: what keeps wgmma waiting between blocks
+constexpr double kPromotionLatency = 100;     ///< from a part's last product to the first use of its sums
 constexpr double kEpilogue = 900, kFill = 1500;
+constexpr int64_t kSwizzledBytes = 128; ///< of a row of a tile: what is loaded of K at a time
 constexpr int64_t kSharedBytes = 232448;
 constexpr int64_t kReserved = 2048; ///< barriers, captures, and what alignment loses
 constexpr int64_t kMostStages = 16, kFewestStages = 3;
@@ -25,6 +27,7 @@ constexpr int64_t kMostStages = 16, kFewestStages = 3;
 struct Problem {
   int64_t rows, columns, k;
   int64_t elementBytes, outputBytes;
+  bool promotes; ///< each block's sum is added to another one, outside of the tensor cores
 };
 
 int64_t sizeOf(const Dimension &dimension) {
@@ -35,14 +38,21 @@ int64_t sizeOf(const Dimension &dimension) {
 
 Problem problemOf(const Description &description, bool transposed) {
   int64_t m = sizeOf(description.dimension("m")), n = sizeOf(description.dimension("n"));
-  return {transposed ? n : m, transposed ? m : n, sizeOf(description.dimension("k")), 2,
-          description.word("out_dtype") == "fp32" ? 4 : 2};
+  bool isFp8 = description.op() == "fp8_block_matmul";
+  return {transposed ? n : m,
+          transposed ? m : n,
+          sizeOf(description.dimension("k")),
+          isFp8 ? 1 : 2,
+          description.word("out_dtype") == "fp32" ? 4 : 2,
+          isFp8};
 }
 
-/// Bytes that all consumers stage results in: two slices of 128 bytes a row at most, of each part.
+/// Bytes that all consumers stage results in: two slices of 128 bytes a row at most, of each size of parts.
 int64_t stagedBytes(const PersistentTile &tile, const Problem &problem) {
   int64_t bytes = 0;
-  for (int64_t part : tile.parts()) {
+  llvm::SmallVector<int64_t> parts = tile.parts();
+  parts.erase(llvm::unique(parts), parts.end());
+  for (int64_t part : parts) {
     int64_t row = part * problem.outputBytes;
     bytes += tile.rows * (tile.transposed ? row : std::min<int64_t>(2 * 128, row));
   }
@@ -54,13 +64,17 @@ int64_t stageBytes(const PersistentTile &tile, const Problem &problem) {
 }
 
 double blockClocks(const PersistentTile &tile, const Problem &problem) {
-  // An instruction takes 64 rows and 16 of K: 64 x n x 16 products at 2048 a clock, or its operands at 128 bytes a
-  // clock.
-  double instructions = 0;
+  // An instruction takes 64 rows and 32 bytes of K: of 16 bits, 64 x n x 16 products at 2048 a clock, or its operands
+  // at 128 bytes a clock; of 8 bits, twice as many at twice the rate.
+  constexpr double kInstructionBytes = 32;
+  double instructions = 0, promotions = 0;
   for (int64_t part : tile.parts()) {
     instructions += std::max(double(part) / 2, 16 + double(part) / 4);
+    // 64 x n values, 128 at a clock.
+    promotions += problem.promotes ? double(part) / 2 + kPromotionLatency : 0;
   }
-  double tensor = double(tile.numConsumers() * tile.k / 16) * instructions + kBlockOverhead;
+  double consumer = double(tile.k * problem.elementBytes) / kInstructionBytes * instructions;
+  double tensor = std::max(double(tile.numConsumers()) * consumer, consumer + promotions) + kBlockOverhead;
   double inside = double(std::min(tile.rows, problem.rows) + std::min(tile.columns, problem.columns));
   double l2 = inside * double(tile.k * problem.elementBytes) / kL2BytesPerClock;
   return std::max({tensor, l2, kLatency / double(tile.stages)});
@@ -104,7 +118,7 @@ PersistentTile complete(PersistentTile tile, const Problem &problem) {
 llvm::SmallVector<int64_t> PersistentTile::parts() const {
   llvm::SmallVector<int64_t> parts;
   for (int64_t rest = columns; rest > 0; rest -= parts.back()) {
-    parts.push_back(int64_t(llvm::bit_floor(uint64_t(rest))));
+    parts.push_back(std::min(largestPart, int64_t(llvm::bit_floor(uint64_t(rest)))));
   }
   return parts;
 }
@@ -126,7 +140,11 @@ static int64_t coveringColumns(int64_t size) {
 llvm::SmallVector<PersistentTile> persistentTiles(const Description &description) {
   llvm::SmallVector<PersistentTile> tiles;
   auto add = [&](PersistentTile tile) {
-    tile = complete(tile, problemOf(description, tile.transposed));
+    Problem problem = problemOf(description, tile.transposed);
+    tile.k = kSwizzledBytes / problem.elementBytes;
+    // What is promoted has a second set of accumulators, and one scale of B a part.
+    tile.largestPart = problem.promotes ? 128 : 256;
+    tile = complete(tile, problem);
     if (tile.stages >= kFewestStages) {
       tiles.push_back(tile);
     }

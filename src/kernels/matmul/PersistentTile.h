@@ -1,10 +1,12 @@
-// The configuration of the persistent matmul, by a model of what its tiles cost.
+// The configuration of the persistent matmul, in 16 bits or in fp8 with scales of blocks, by a model of what its tiles
+// cost.
 //
 // One CTA stays on each multiprocessor and takes every so many tiles. In clocks:
 //
-//   block = max(tensor, l2, latency / stages)      64 of K of one tile
-//     tensor    wgmma at its rate, or at that of its reads of shared memory where it has few columns; what lies
-//               between blocks
+//   block = max(tensor, l2, latency / stages)      128 bytes of K of one tile
+//     tensor    wgmma at its rate, or at that of its reads of shared memory where it has few columns; or what one
+//               consumer takes for its products and for adding them to its sums where fp8 is promoted, which another
+//               one's products hide; what lies between blocks
 //     l2        bytes of the operands that lie inside of the matrices, at what one multiprocessor gets from L2
 //     latency   of memory: so many stages are in flight
 //   total = max(waves * (blocks * block + epilogue) + fill, bytes / memory bandwidth) + waves * blocks * zeros
@@ -26,11 +28,12 @@ struct PersistentTile {
   int64_t columns = 0;     ///< a multiple of 8, at most 256
   bool transposed = false; ///< rows run along n and columns along m: few rows of A become few columns
   int64_t k = 64;          ///< one swizzled row of 128 bytes
+  int64_t largestPart = 256;
   int64_t stages = 0;
   int64_t groupRows = 1; ///< of tiles that a wave goes down before it goes right
 
   int64_t numConsumers() const { return rows / 64; }
-  /// The columns in powers of two, large ones first: each is a product of its own.
+  /// The columns in powers of two up to `largestPart`, large ones first: each is a product of its own.
   llvm::SmallVector<int64_t> parts() const;
   bool operator==(const PersistentTile &) const = default;
 };

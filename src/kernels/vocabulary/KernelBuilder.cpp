@@ -312,8 +312,10 @@ llvm::SmallVector<Value> KernelBuilder::splitColumns(Value matrix, int64_t colum
 }
 
 Value KernelBuilder::startProduct(Value lhs, Value rhs, Value accumulator, bool accumulates) {
+  // In one accumulator over all of K; only fp8 could be split.
+  constexpr uint32_t kNeverPromotes = 1u << 30;
   return ttng::WarpGroupDotOp::create(*this, lhs, rhs, accumulator, accumulates ? Value() : boolean(false),
-                                      /*isAsync=*/true, tt::InputPrecision::IEEE);
+                                      /*isAsync=*/true, tt::InputPrecision::IEEE, kNeverPromotes);
 }
 
 Value KernelBuilder::awaitProducts(Value accumulator, unsigned inFlight) {

@@ -95,6 +95,7 @@ public:
 
   // Products of a warpgroup, in flight until they are awaited: only then is the accumulator, and are the buffers, free.
   /// accumulator + lhs * rhs, or lhs * rhs alone where `accumulates` is false. lhs [m, k] and rhs [k, n] are buffers.
+  /// Sums of fp8 have the precision of the tensor cores: who sums more than 128 of K promotes.
   mlir::Value startProduct(mlir::Value lhs, mlir::Value rhs, mlir::Value accumulator, bool accumulates = true);
   /// The accumulator when at most the last `inFlight` products are not done.
   mlir::Value awaitProducts(mlir::Value accumulator, unsigned inFlight);

@@ -1,0 +1,200 @@
+#include "src/kernels/matmul/PersistentProduct.h"
+
+#include "src/kernels/vocabulary/Roles.h"
+
+using namespace mlir;
+
+namespace jitk::kernels {
+
+/// Of a thread. Two consumers hold up to 192 accumulators a thread; the producer holds next to nothing.
+static constexpr unsigned kConsumerRegisters = 240, kProducerRegisters = 24;
+
+bool isMultipleOf(const Dimension &dimension, int64_t factor) {
+  return (dimension.isStatic() ? dimension.value : dimension.divisor) % factor == 0;
+}
+
+ProductShapes::ProductShapes(const PersistentTile &chosen, bool isColumnMajorB, Type inputType, Type outputType)
+    : tile(chosen), parts(chosen.parts()), left{"a", "m", true}, right{"b", "n", isColumnMajorB}, inputType(inputType),
+      outputType(outputType) {
+  if (tile.transposed) {
+    std::swap(left, right);
+  }
+}
+
+SharedTile ProductShapes::leftTile() const { return left.tile(PersistentProduct::kConsumerRows, tile.k, inputType); }
+
+SharedTile ProductShapes::resultTile(int64_t part) const {
+  constexpr int64_t kRows = PersistentProduct::kConsumerRows;
+  return tile.transposed ? SharedTile{part, kRows, outputType} : SharedTile{kRows, part, outputType};
+}
+
+PersistentProduct::PersistentProduct(KernelBuilder &builder, const ProductShapes &shapes)
+    : b(builder), shapes_(shapes), tile_(shapes.tile), parts_(shapes.parts) {
+  // The tiles of a slot: the left operand's rows of each consumer, then the right operand's parts.
+  llvm::SmallVector<SharedTile> tiles(size_t(tile_.numConsumers()), shapes.leftTile());
+  for (int64_t part : parts_) {
+    tiles.push_back(shapes.rightTile(part));
+  }
+  ring_.emplace(b, tile_.stages, tiles, kWarpsOfConsumer * unsigned(tile_.numConsumers()));
+  for (int64_t consumer = 0; consumer < tile_.numConsumers(); ++consumer) {
+    std::map<int64_t, TileStore> &stores = stores_.emplace_back();
+    for (int64_t part : parts_) {
+      if (!stores.contains(part)) {
+        stores.emplace(part, TileStore(b, shapes.resultTile(part)));
+      }
+    }
+  }
+}
+
+void PersistentProduct::write() {
+  auto produceAll = [&] { produce(); };
+  auto consumeFirst = [&] { consume(0); };
+  auto consumeSecond = [&] { consume(1); };
+  if (tile_.numConsumers() == 1) {
+    specialize(b, {Role{.numWarps = kWarpsOfConsumer, .body = consumeFirst}, Role{.numWarps = 1, .body = produceAll}});
+  } else {
+    specialize(b, {Role{.numWarps = kWarpsOfConsumer, .body = consumeFirst},
+                   Role{.numWarps = kWarpsOfConsumer, .registers = kConsumerRegisters, .body = consumeSecond},
+                   Role{.numWarps = 1, .registers = kProducerRegisters, .body = produceAll}});
+  }
+}
+
+llvm::SmallVector<Value> PersistentProduct::forEachTileOf(ValueRange carried, TileBody body) {
+  TileGrid grid = {b.ceilDiv(b.size(shapes_.left.outer), tile_.rows),
+                   b.ceilDiv(b.size(shapes_.right.outer), tile_.columns)};
+  return forEachTile(b, grid, tile_.groupRows, carried, body);
+}
+
+Value PersistentProduct::firstRow(const TilePosition &at, int64_t consumer) {
+  return b.add(b.mul(at.row, b.i32(tile_.rows)), b.i32(consumer * kConsumerRows));
+}
+
+Value PersistentProduct::partColumn(const TilePosition &at, size_t part) {
+  int64_t offset = 0;
+  for (int64_t before : llvm::ArrayRef(parts_).take_front(part)) {
+    offset += before;
+  }
+  return b.add(b.mul(at.column, b.i32(tile_.columns)), b.i32(offset));
+}
+
+// --- the producer
+
+void PersistentProduct::load(const RingPosition &position, unsigned tile, const ProductOperand &operand,
+                             const SharedTile &shape, Value outer, Value k) {
+  ring_->load(position, tile, b.descriptorParameter(operand.tensor, shape), operand.kIsContiguous ? outer : k,
+              operand.kIsContiguous ? k : outer);
+}
+
+void PersistentProduct::produce() {
+  RingPosition start = ring_->start();
+  forEachTileOf({start.slot, start.phase}, [&](TilePosition at, ValueRange carried) {
+    llvm::SmallVector<Value> rows, columns;
+    for (int64_t consumer = 0; consumer < tile_.numConsumers(); ++consumer) {
+      rows.push_back(firstRow(at, consumer));
+    }
+    for (size_t part = 0; part < parts_.size(); ++part) {
+      columns.push_back(partColumn(at, part));
+    }
+    return b.loop(b.i32(0), b.size("k"), tile_.k, carried, [&](Value k, ValueRange now) -> llvm::SmallVector<Value> {
+      RingPosition position = {now[0], now[1]};
+      ring_->acquire(position);
+      unsigned tile = 0;
+      for (Value row : rows) {
+        load(position, tile++, shapes_.left, shapes_.leftTile(), row, k);
+      }
+      for (auto [column, part] : llvm::zip_equal(columns, parts_)) {
+        load(position, tile++, shapes_.right, shapes_.rightTile(part), column, k);
+      }
+      RingPosition next = ring_->next(position);
+      return {next.slot, next.phase};
+    });
+  });
+}
+
+// --- a consumer
+
+llvm::SmallVector<Value> PersistentProduct::zeros() {
+  return llvm::map_to_vector(parts_, [&](int64_t part) { return b.full(0, {kConsumerRows, part}, b.getF32Type()); });
+}
+
+Value PersistentProduct::startPart(int64_t consumer, const RingPosition &position, size_t part, Value accumulator,
+                                   bool accumulates) {
+  Value rows = ring_->tile(position, unsigned(consumer));
+  Value columns = ring_->tile(position, unsigned(tile_.numConsumers()) + unsigned(part));
+  return b.startProduct(shapes_.left.kIsContiguous ? rows : b.transposeBuffer(rows),
+                        shapes_.right.kIsContiguous ? b.transposeBuffer(columns) : columns, accumulator, accumulates);
+}
+
+void PersistentProduct::store(int64_t consumer, ValueRange sums, const TilePosition &at) {
+  Value row = firstRow(at, consumer);
+  for (auto [part, sum] : llvm::enumerate(sums)) {
+    const TileStore &store = stores_[size_t(consumer)].at(parts_[part]);
+    Value result = b.convert(sum, shapes_.outputType), column = partColumn(at, part);
+    Value matrix = b.descriptorParameter("c", TileStore::sliceOf(shapes_.resultTile(parts_[part])));
+    store.store(tile_.transposed ? b.transpose(result) : result, matrix, tile_.transposed ? column : row,
+                tile_.transposed ? row : column);
+  }
+}
+
+void PersistentProduct::consume(int64_t consumer) {
+  RingPosition start = ring_->start();
+  forEachTileOf({start.slot, start.phase}, [&](TilePosition at, ValueRange carried) -> llvm::SmallVector<Value> {
+    RingPosition position = {carried[0], carried[1]};
+    store(consumer, multiply(consumer, at, position), at);
+    return {position.slot, position.phase};
+  });
+  TileStore::drain(b);
+}
+
+// --- the program
+
+ProductTiles::ProductTiles(llvm::ArrayRef<ProductShapes> variants) {
+  for (const ProductShapes &shapes : variants) {
+    (shapes.tile.transposed ? b : a).push_back(shapes.leftTile());
+    for (int64_t part : shapes.parts) {
+      (shapes.tile.transposed ? a : b).push_back(shapes.rightTile(part));
+      c.push_back(TileStore::sliceOf(shapes.resultTile(part)));
+    }
+  }
+}
+
+/// 1 where value > limit, else 0.
+static Expression exceeds(const Expression &value, int64_t limit) {
+  using Op = Expression::Op;
+  Expression excess = Expression::binary(Op::Sub, value, Expression::constant(limit));
+  return Expression::binary(Op::Max, Expression::constant(0),
+                            Expression::binary(Op::Min, Expression::constant(1), excess));
+}
+
+/// The grid where M has more than `least` and at most `most` rows, else nothing.
+static std::array<Expression, 3> gridOf(const KernelSignature &signature, const ProductShapes &shapes, int64_t least,
+                                        int64_t most) {
+  using Op = Expression::Op;
+  std::array<Expression, 3> grid = persistentGrid(signature.expression(shapes.left.outer), shapes.tile.rows,
+                                                  signature.expression(shapes.right.outer), shapes.tile.columns);
+  Expression m = signature.expression("m");
+  if (least > 0) {
+    grid[0] = Expression::binary(Op::Mul, grid[0], exceeds(m, least));
+  }
+  if (most < INT64_MAX) {
+    Expression isFew = Expression::binary(Op::Sub, Expression::constant(1), exceeds(m, most));
+    grid[0] = Expression::binary(Op::Mul, grid[0], isFew);
+  }
+  return grid;
+}
+
+void addProductSteps(KernelProgram &program, const KernelSignature &signature, llvm::StringRef symbol,
+                     llvm::ArrayRef<PersistentVariant> variants, llvm::ArrayRef<ProductShapes> shapes,
+                     llvm::function_ref<void(KernelBuilder &, const ProductShapes &)> write) {
+  int64_t least = 0;
+  for (auto [variant, shape] : llvm::zip_equal(variants, shapes)) {
+    std::string name = (variant.mostRows < INT64_MAX ? symbol + "_" + llvm::Twine(variant.mostRows) : symbol).str();
+    program.step({.symbol = name,
+                  .numWarps = PersistentProduct::kWarpsOfConsumer,
+                  .grid = gridOf(signature, shape, least, variant.mostRows)},
+                 [&](KernelBuilder &b) { write(b, shape); });
+    least = variant.mostRows;
+  }
+}
+
+} // namespace jitk::kernels

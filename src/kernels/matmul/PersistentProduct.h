@@ -1,0 +1,102 @@
+// Tiles of a product on sm_90a: CTAs that stay, a producer warp that loads by TMA, consumer warpgroups that multiply
+// and store. How a consumer sums the blocks of K is its heir's.
+
+#pragma once
+
+#include "src/kernels/Kernel.h"
+#include "src/kernels/matmul/PersistentTile.h"
+#include "src/kernels/vocabulary/KernelProgram.h"
+#include "src/kernels/vocabulary/Raster.h"
+#include "src/kernels/vocabulary/Ring.h"
+#include "src/kernels/vocabulary/TileStore.h"
+
+#include <map>
+
+namespace jitk::kernels {
+
+/// One operand: [outer, k] where `kIsContiguous`, else [k, outer].
+struct ProductOperand {
+  const char *tensor;
+  const char *outer; ///< its other dimension
+  bool kIsContiguous;
+
+  SharedTile tile(int64_t size, int64_t k, mlir::Type type) const {
+    return kIsContiguous ? SharedTile{size, k, type} : SharedTile{k, size, type};
+  }
+};
+
+/// What is moved and computed with one tile.
+struct ProductShapes {
+  /// A [m, k] times B, which is [n, k] where `isColumnMajorB`, else [k, n].
+  ProductShapes(const PersistentTile &tile, bool isColumnMajorB, mlir::Type inputType, mlir::Type outputType);
+
+  SharedTile leftTile() const;
+  SharedTile rightTile(int64_t part) const { return right.tile(part, tile.k, inputType); }
+  /// What a consumer stores of a part.
+  SharedTile resultTile(int64_t part) const;
+
+  PersistentTile tile;
+  llvm::SmallVector<int64_t> parts;
+  ProductOperand left, right; ///< results are rows of `left` by columns of `right`
+  mlir::Type inputType, outputType;
+};
+
+/// Writes one step.
+class PersistentProduct {
+public:
+  static constexpr int64_t kConsumerRows = 64;
+  static constexpr unsigned kWarpsOfConsumer = 4;
+
+  PersistentProduct(KernelBuilder &builder, const ProductShapes &shapes);
+  virtual ~PersistentProduct() = default;
+
+  void write();
+
+protected:
+  /// The sums of a consumer's rows of a tile over all blocks of K, one a part, in fp32; moves the position past the
+  /// blocks.
+  virtual llvm::SmallVector<mlir::Value> multiply(int64_t consumer, const TilePosition &at, RingPosition &position) = 0;
+  /// Where a part of a tile lies among the columns.
+  virtual mlir::Value partColumn(const TilePosition &at, size_t part);
+
+  /// Where the consumer's rows of a tile begin.
+  mlir::Value firstRow(const TilePosition &at, int64_t consumer);
+  /// accumulator + the block that is in a slot, of one part; starts it.
+  mlir::Value startPart(int64_t consumer, const RingPosition &position, size_t part, mlir::Value accumulator,
+                        bool accumulates);
+  /// Zeros, one accumulator a part.
+  llvm::SmallVector<mlir::Value> zeros();
+
+  KernelBuilder &b;
+  const ProductShapes &shapes_;
+  const PersistentTile &tile_;
+  const llvm::SmallVector<int64_t> &parts_;
+  std::optional<Ring> ring_;
+
+private:
+  void produce();
+  void load(const RingPosition &position, unsigned tile, const ProductOperand &operand, const SharedTile &shape,
+            mlir::Value outer, mlir::Value k);
+  void consume(int64_t consumer);
+  void store(int64_t consumer, mlir::ValueRange sums, const TilePosition &at);
+  llvm::SmallVector<mlir::Value> forEachTileOf(mlir::ValueRange carried, TileBody body);
+
+  std::vector<std::map<int64_t, TileStore>> stores_; ///< of each consumer, of each size of parts
+};
+
+/// The tiles in which each operand is moved, of all variants.
+struct ProductTiles {
+  explicit ProductTiles(llvm::ArrayRef<ProductShapes> variants);
+
+  llvm::SmallVector<SharedTile> a, b, c;
+};
+
+/// Adds a step for each of `variants`, which are in the order of their rows; a launch runs the one that M falls to.
+void addProductSteps(KernelProgram &program, const KernelSignature &signature, llvm::StringRef symbol,
+                     llvm::ArrayRef<PersistentVariant> variants, llvm::ArrayRef<ProductShapes> shapes,
+                     llvm::function_ref<void(KernelBuilder &, const ProductShapes &)> write);
+
+/// Whether the dimension is known to be a multiple of `factor`.
+bool isMultipleOf(const Dimension &dimension, int64_t factor);
+
+} // namespace jitk::kernels

@@ -1,0 +1,135 @@
+#include "tests/unit/kernels/EmulatedKernel.h"
+
+#include "src/compiler/Pipelines.h"
+#include "src/emulator/EmulatorBackend.h"
+#include "src/emulator/HostLoader.h"
+
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/Pass/PassManager.h"
+
+#include <cstring>
+#include <doctest/doctest.h>
+
+namespace jitk::kernels::test {
+
+EmulatedKernel::EmulatedKernel(Build build) {
+  Target target = {Target::Kind::Emulator, 90, true};
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  loadKernelDialects(context);
+  Result<BuiltKernel> built = build(target, context);
+  REQUIRE(built.ok());
+  mlir::PassManager passes(&context);
+  compiler::buildTtgirPipeline(passes, target);
+  compiler::buildLoweringPipeline(passes);
+  REQUIRE(succeeded(passes.run(*built->module)));
+  auto number = [&](const char *name) {
+    return uint32_t(built->module.get()->getAttrOfType<mlir::IntegerAttr>(name).getInt());
+  };
+  threads_ = 32 * number("ttg.total-num-warps");
+  sharedBytes_ = number("ttg.shared");
+  recipe_ = built->recipe;
+  Result<emulator::HostObject> object = emulator::compileForHost(*built->module);
+  REQUIRE(object.ok());
+  code_ = std::move(object->code);
+}
+
+namespace {
+
+struct alignas(64) EncodedMap {
+  uint8_t bytes[128];
+};
+
+std::vector<EncodedMap> encodeMaps(emulator::EmulatorDevice &device, const Recipe &recipe,
+                                   const std::vector<uint64_t> &addresses) {
+  std::vector<EncodedMap> maps(recipe.tensorMaps.size());
+  for (size_t i = 0; i < maps.size(); ++i) {
+    const TensorMap &map = recipe.tensorMaps[i];
+    std::vector<uint64_t> sizes, strides;
+    for (const Expression &size : map.sizes) {
+      sizes.push_back(uint64_t(size.evaluate({})));
+    }
+    for (const Expression &stride : map.strides) {
+      strides.push_back(uint64_t(stride.evaluate({})));
+    }
+    REQUIRE(
+        device.encodeTensorMap(&maps[i], map.elementType, addresses[map.tensor], sizes, strides, map.box, map.swizzle)
+            .ok());
+  }
+  return maps;
+}
+
+} // namespace
+
+std::vector<uint8_t> EmulatedKernel::run(const emulator::DeviceOptions &options,
+                                         const std::vector<std::vector<uint8_t>> &inputs, size_t outputBytes) const {
+  emulator::EmulatorDevice device(options);
+  std::vector<std::vector<uint8_t>> images = inputs;
+  images.emplace_back(outputBytes, 0xEE);
+  std::vector<uint64_t> addresses;
+  for (const std::vector<uint8_t> &image : images) {
+    addresses.push_back(*device.allocate(image.size()));
+    REQUIRE(device.copyToDevice(addresses.back(), image.data(), image.size()).ok());
+  }
+  Recipe recipe = recipe_.onDevice(device.multiprocessors());
+  REQUIRE(recipe.steps.size() == 1);
+  const LaunchStep &step = recipe.steps.front();
+  std::vector<EncodedMap> maps = encodeMaps(device, recipe, addresses);
+  uint64_t null = 0;
+  std::vector<void *> arguments;
+  for (const Argument &argument : step.arguments) {
+    switch (argument.kind) {
+    case Argument::Kind::Tensor:
+      arguments.push_back(&addresses[argument.index]);
+      break;
+    case Argument::Kind::TensorMap:
+      arguments.push_back(&maps[argument.index]);
+      break;
+    default:
+      REQUIRE(argument.kind == Argument::Kind::Null);
+      arguments.push_back(&null);
+    }
+  }
+
+  auto module = emulator::loadHostObject(code_);
+  REQUIRE(module.ok());
+  auto record = (*module)->kernel(step.symbol);
+  REQUIRE(record.ok());
+  LaunchParameters parameters;
+  parameters.grid[0] = uint32_t(step.grid[0].evaluate({}));
+  parameters.threads = threads_;
+  parameters.sharedBytes = sharedBytes_;
+  parameters.arguments = arguments.data();
+  auto report = device.run(**record, parameters);
+  REQUIRE(report.ok());
+  INFO(report->toString());
+  REQUIRE(report->clean());
+  std::vector<uint8_t> output(outputBytes);
+  REQUIRE(device.copyToHost(output.data(), addresses.back(), outputBytes).ok());
+  return output;
+}
+
+emulator::DeviceOptions deviceOptions(emulator::AsyncMode mode, uint64_t seed, uint32_t multiprocessors) {
+  emulator::DeviceOptions options;
+  options.mode = mode;
+  options.seed = seed;
+  options.multiprocessors = multiprocessors;
+  return options;
+}
+
+std::vector<uint8_t> rounded(const std::vector<int> &values, const std::string &dtype) {
+  std::vector<uint8_t> bytes(values.size() * (dtype == "fp32" ? 4 : 2));
+  for (size_t i = 0; i < values.size(); ++i) {
+    auto value = float(values[i]);
+    uint32_t bits;
+    std::memcpy(&bits, &value, sizeof bits);
+    if (dtype == "fp32") {
+      std::memcpy(&bytes[4 * i], &bits, 4);
+      continue;
+    }
+    auto upper = uint16_t((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+    std::memcpy(&bytes[2 * i], &upper, 2);
+  }
+  return bytes;
+}
+
+} // namespace jitk::kernels::test

@@ -1,0 +1,160 @@
+// The persistent fp8 matmul in every configuration that its model can choose, on small problems that fill none of them
+// evenly: tails in every dimension, blocks of scales that are cut, more tiles than CTAs and fewer, rings that wrap.
+
+#include "src/kernels/fp8/PersistentFp8Matmul.h"
+
+#include "src/ops/OpSchema.h"
+#include "tests/unit/codegen/SmallNumbers.h"
+#include "tests/unit/kernels/EmulatedKernel.h"
+
+#include "mlir/IR/MLIRContext.h"
+
+#include <cstdlib>
+#include <doctest/doctest.h>
+
+using namespace jitk;
+using namespace jitk::kernels;
+using namespace jitk::codegen::test;
+using namespace jitk::kernels::test;
+
+TEST_SUITE_BEGIN("kernels/PersistentFp8Matmul");
+
+namespace {
+
+constexpr int kBlock = 128;
+
+struct Problem {
+  int m, n, k;
+  const char *outType = "bf16";
+
+  Description describe() const {
+    Result<Description> description =
+        parseDescription("fp8_block_matmul m=" + std::to_string(m) + " n=" + std::to_string(n) +
+                         " k=" + std::to_string(k) + " out_dtype=" + outType);
+    REQUIRE(description.ok());
+    return *description;
+  }
+};
+
+/// Scales of blocks: integers from 1 to 4.
+std::vector<int> scales(int rows, int blocks, unsigned seed) {
+  std::vector<int> values = smallNumbers(size_t(rows) * blocks, seed);
+  for (int &value : values) {
+    value = 1 + std::abs(value) % 4;
+  }
+  return values;
+}
+
+void check(const Problem &problem, const PersistentTile &tile, const std::vector<emulator::DeviceOptions> &devices) {
+  CAPTURE(problem.describe().toString());
+  CAPTURE(tile.rows);
+  CAPTURE(tile.columns);
+  CAPTURE(tile.transposed);
+  int blocks = (problem.k + kBlock - 1) / kBlock;
+  std::vector<int> a = smallNumbers(size_t(problem.m) * problem.k, 1);
+  std::vector<int> b = smallNumbers(size_t(problem.n) * problem.k, 2);
+  std::vector<int> scaleOfA = scales(problem.m, blocks, 3);
+  std::vector<int> scaleOfB = scales((problem.n + kBlock - 1) / kBlock, blocks, 4);
+  std::vector<int> sums;
+  for (int row = 0; row < problem.m; ++row) {
+    for (int column = 0; column < problem.n; ++column) {
+      int sum = 0;
+      for (int i = 0; i < problem.k; ++i) {
+        sum += a[size_t(row) * problem.k + i] * b[size_t(column) * problem.k + i] *
+               scaleOfA[size_t(row) * blocks + i / kBlock] * scaleOfB[size_t(column / kBlock) * blocks + i / kBlock];
+      }
+      sums.push_back(sum);
+    }
+  }
+  std::vector<uint8_t> wanted = rounded(sums, problem.outType);
+  std::vector<std::vector<uint8_t>> inputs = {encode(a, e4m3), encode(scaleOfA, f32), encode(b, e4m3),
+                                              encode(scaleOfB, f32)};
+  EmulatedKernel kernel([&](const Target &target, mlir::MLIRContext &context) {
+    return buildPersistentFp8Matmul(problem.describe(), PersistentVariant{tile}, target, context);
+  });
+  for (const emulator::DeviceOptions &options : devices) {
+    CAPTURE(options.seed);
+    CHECK(kernel.run(options, inputs, wanted.size()) == wanted);
+  }
+}
+
+PersistentTile fp8Tile(int64_t rows, int64_t columns, bool transposed = false) {
+  return {.rows = rows,
+          .columns = columns,
+          .transposed = transposed,
+          .k = kBlock,
+          .largestPart = kBlock,
+          .stages = 3,
+          .groupRows = 2};
+}
+
+} // namespace
+
+TEST_CASE("every fp8 tile that the model can choose gives the product") {
+  unsigned number = 0;
+  auto checkTile = [&](const PersistentTile &tile, int m, int n) {
+    // One tile and a part of one in each direction, three blocks of K and a part of one, through three slots.
+    auto mode = number % 2 ? emulator::AsyncMode::Immediate : emulator::AsyncMode::Deferred;
+    check({m, n, 400}, tile, {deviceOptions(mode, number, 3)});
+    ++number;
+  };
+  for (int64_t rows : {64, 128}) {
+    for (int64_t columns : {32, 64, 128, 192, 256}) {
+      checkTile(fp8Tile(rows, columns), int(rows) + 40, int(columns) + 24);
+    }
+    // Few rows of A are the columns; none beside them, and one more tile.
+    for (int64_t columns : {8, 24, 40, 48, 64}) {
+      checkTile(fp8Tile(rows, columns, true), int(columns) - 3, int(rows) + 24);
+    }
+    checkTile(fp8Tile(rows, 16, true), 21, int(rows) + 24);
+  }
+}
+
+TEST_CASE("each part of a tile has the scale of its block of B") {
+  // Four tiles of 192 columns: where blocks begin at the first part, and at the second one.
+  check({70, 4 * 192 - 8, 256}, fp8Tile(64, 192), {deviceOptions(emulator::AsyncMode::Deferred, 1, 2)});
+  check({70, 600, 256}, fp8Tile(128, 256), {deviceOptions(emulator::AsyncMode::Deferred, 2, 2)});
+  check({70, 320, 256}, fp8Tile(64, 32), {deviceOptions(emulator::AsyncMode::Deferred, 3, 2)});
+  check({20, 320, 256}, fp8Tile(128, 24, true), {deviceOptions(emulator::AsyncMode::Deferred, 4, 2)});
+}
+
+TEST_CASE("the order of threads and of asynchronous work does not matter in fp8") {
+  std::vector<emulator::DeviceOptions> devices;
+  for (auto mode : {emulator::AsyncMode::Deferred, emulator::AsyncMode::Immediate}) {
+    for (uint64_t seed : {0, 1, 8812}) {
+      devices.push_back(deviceOptions(mode, seed, 2));
+    }
+  }
+  PersistentTile tile = fp8Tile(128, 64);
+  tile.stages = 2;
+  check({200, 72, 656}, tile, devices);
+  check({40, 136, 656}, fp8Tile(64, 40, true), devices);
+}
+
+TEST_CASE("one block of fp8, and less than one") {
+  for (int k : {16, 112, 128, 144}) {
+    check({70, 40, k}, fp8Tile(64, 32), {deviceOptions(emulator::AsyncMode::Deferred, 5, 4)});
+    check({9, 40, k}, fp8Tile(64, 16, true), {deviceOptions(emulator::AsyncMode::Immediate, 6, 4)});
+  }
+}
+
+TEST_CASE("the model gives fp8 blocks of 128, a scale of B to each part, and rings that fit") {
+  for (int m : {1, 8, 33, 64, 65, 128, 200, 1024, 4096}) {
+    for (int n : {576, 2112, 7168}) {
+      CAPTURE(m);
+      CAPTURE(n);
+      Problem problem = {m, n, 7168};
+      for (const PersistentTile &tile : persistentTiles(problem.describe())) {
+        CHECK(tile.k == kBlock);
+        CHECK(tile.parts().front() <= kBlock);
+        CHECK(tile.stages >= 3);
+        CHECK(tile.stages * (tile.rows + tile.columns) * tile.k < 227 * 1024);
+      }
+      bool isTransposed = choosePersistentTile(problem.describe()).transposed;
+      CHECK(isTransposed >= (m <= 8));
+      CHECK(isTransposed <= (m <= 64));
+    }
+  }
+}
+
+TEST_SUITE_END();
