@@ -4,10 +4,17 @@ namespace jitk {
 
 using Kind = AttributeSchema::Kind;
 
+static Status checkMatmul(const Description &description) {
+  if (description.flag("residual") && description.flag("accumulate")) {
+    return invalidArgument("residual and accumulate of matmul must not both be true: each adds a matrix");
+  }
+  return okStatus();
+}
+
 void addMatmulOps(std::vector<OpSchema> &ops) {
   ops.push_back({
       .name = "matmul",
-      .summary = "C[m,n] = A[m,k] B, accumulated in fp32",
+      .summary = "C[m,n] = activation(A[m,k] B + bias + residual), in fp32 and rounded once",
       .attributes =
           {
               {"m", Kind::Dimension, "", "rows of A and C"},
@@ -16,14 +23,26 @@ void addMatmulOps(std::vector<OpSchema> &ops) {
               {"dtype", Kind::Word, "bf16", "type of A and B", {"bf16", "fp16"}},
               {"out_dtype", Kind::Word, "@dtype", "type of C", {"bf16", "fp16", "fp32"}},
               {"b_layout", Kind::Word, "row", "B is [k,n] (row) or [n,k] (col)", {"row", "col"}},
+              {"bias", Kind::Flag, "false", "add a row to every row of A B"},
+              {"residual", Kind::Flag, "false", "add a matrix to A B"},
+              {"accumulate", Kind::Flag, "false", "add what C holds to A B"},
+              {"activation",
+               Kind::Word,
+               "none",
+               "applied to the sum; gelu_tanh is 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))",
+               {"none", "relu", "gelu_tanh", "silu"}},
           },
       .tensors =
           {
               {"a", "@dtype", {"m", "k"}, Access::Read, "row major"},
               {"b", "@dtype", {"k", "n"}, Access::Read, "[n,k] if b_layout is col", "", "b_layout=col"},
-              {"c", "@out_dtype", {"m", "n"}, Access::Written, "row major"},
+              {"bias", "@out_dtype", {"n"}, Access::Read, "one value a column of C", "bias"},
+              {"residual", "@out_dtype", {"m", "n"}, Access::Read, "row major", "residual"},
+              {"c", "@out_dtype", {"m", "n"}, Access::Written, "row major", "!accumulate"},
+              {"c", "@out_dtype", {"m", "n"}, Access::Updated, "row major", "accumulate"},
           },
       .scalars = {},
+      .check = checkMatmul,
   });
   ops.push_back({
       .name = "fp8_block_matmul",

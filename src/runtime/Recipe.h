@@ -15,7 +15,7 @@ namespace jitk {
 // What fits into the buffers that a launch has on its stack.
 inline constexpr size_t kMaximalDimensions = 16;
 inline constexpr size_t kMaximalSteps = 8;
-inline constexpr size_t kMaximalTensorMaps = 16;
+inline constexpr size_t kMaximalTensorMaps = 24;
 inline constexpr size_t kMaximalTensorMapRank = 5;
 inline constexpr size_t kMaximalArguments = 64;
 inline constexpr uint32_t kMaximalThreads = 1024;

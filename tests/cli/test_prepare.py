@@ -94,7 +94,7 @@ class BadPlans(CliTest):
 class Failures(CliTest):
     def test_an_unsupported_kernel_fails_alone(self):
         result = self.jitk("prepare", self.write_plan(matmul(12), matmul(13), matmul(14)), code=USAGE)
-        self.assertIn("n=13 out_dtype=bf16: n must not be 13: got 13", result.stderr)
+        self.assertIn("n=13 out_dtype=bf16 residual=false: n must not be 13: got 13", result.stderr)
         self.assertIn("0 found, 2 compiled, 1 failed, 0 not begun", result.stderr)
         self.assertIn("2 found, 0 compiled, 1 failed", self.jitk("prepare", "plan.json", code=USAGE).stderr)
 

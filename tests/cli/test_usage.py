@@ -91,7 +91,7 @@ class Inspect(CliTest):
 
     def test_a_key_names_what_it_is_made_of(self):
         said = self.jitk("inspect", *self.problem, "--target", "sm_80").stdout
-        for part in ('"key"', '"description": "matmul b_layout=row', '"target": "sm_80"', '"stub assembler 1"'):
+        for part in ('"key"', '"description": "matmul accumulate=false activation=none b_layout=row', '"target": "sm_80"', '"stub assembler 1"'):
             self.assertIn(part, said)
 
     def test_intermediate_code(self):

@@ -84,6 +84,21 @@ const std::vector<checked::Problem> &edgeCases() {
       {"matmul m=*<=64 n=*%8 k=136 dtype=fp16 b_layout=col", {{"m", 40}, {"n", 88}}},
       {"matmul m=24 n=16 k=*%8 dtype=bf16", {{"k", 0}}},
 
+      // matmul with what follows the product: each part of it, in whole tiles and over edges.
+      {"matmul m=33 n=65 k=47 dtype=fp16 bias=true activation=relu", {}},
+      {"matmul m=33 n=65 k=47 dtype=bf16 b_layout=col residual=true activation=gelu_tanh out_dtype=fp32", {}},
+      {"matmul m=*<=40 n=*%8 k=*%8 accumulate=true activation=silu", {{"m", 21}, {"n", 24}, {"k", 40}}},
+      {"matmul m=5 n=7 k=*%8 bias=true accumulate=true", {{"k", 0}}},
+      {"matmul m=200 n=264 k=136 b_layout=col bias=true", {}},
+      {"matmul m=131 n=328 k=72 dtype=fp16 residual=true activation=silu", {}},
+      {"matmul m=150 n=36 k=64 dtype=fp16 b_layout=col out_dtype=fp32 accumulate=true", {}},
+      {"matmul m=150 n=72 k=200 out_dtype=fp32 bias=true residual=true activation=relu", {}},
+      {"matmul m=* n=192 k=72 b_layout=col bias=true residual=true activation=gelu_tanh", {{"m", 0}}},
+      {"matmul m=* n=192 k=72 b_layout=col bias=true residual=true activation=gelu_tanh", {{"m", 5}}},
+      {"matmul m=* n=192 k=72 b_layout=col bias=true residual=true activation=gelu_tanh", {{"m", 60}}},
+      {"matmul m=* n=192 k=72 b_layout=col bias=true residual=true activation=gelu_tanh", {{"m", 200}}},
+      {"matmul m=40 n=72 k=136 dtype=fp16 b_layout=col out_dtype=fp32 bias=true accumulate=true", {}},
+
       // flash_attention: masks, groups of heads, every head size, lengths that are no multiple of a block.
       {"flash_attention heads=1 seq_q=32 seq_k=32 head_dim=32 dtype=fp16 out_dtype=fp32", {}},
       {"flash_attention heads=2 kv_heads=1 seq_q=70 seq_k=100 head_dim=64 causal=true", {}},

@@ -1,5 +1,6 @@
 #include "src/kernels/matmul/Matmul.h"
 
+#include "src/kernels/matmul/Epilogue.h"
 #include "src/kernels/matmul/PersistentMatmul.h"
 #include "src/kernels/vocabulary/MatrixTile.h"
 #include "src/kernels/vocabulary/Raster.h"
@@ -82,20 +83,28 @@ private:
 
 } // namespace
 
-static void storeResult(KernelBuilder &b, const MatmulTile &tile, Value accumulator, Value firstRow, Value firstColumn,
-                        Type elementType) {
+static void storeResult(KernelBuilder &b, const Epilogue &epilogue, const MatmulTile &tile, Value accumulator,
+                        Value firstRow, Value firstColumn, Type elementType) {
   Value rows = b.add(b.splat(firstRow, {tile.m}), b.range(tile.m));
   Value columns = b.add(b.splat(firstColumn, {tile.n}), b.range(tile.n));
-  Value mask;
+  Value mask, columnMask;
   if (!b.isMultiple("m", tile.m)) {
     mask = b.asColumn(b.lessThan(rows, b.splat(b.size("m"), {tile.m})), tile.n);
   }
   if (!b.isMultiple("n", tile.n)) {
-    Value inColumns = b.asRow(b.lessThan(columns, b.splat(b.size("n"), {tile.n})), tile.m);
+    columnMask = b.lessThan(columns, b.splat(b.size("n"), {tile.n}));
+    Value inColumns = b.asRow(columnMask, tile.m);
     mask = mask ? b.both(mask, inColumns) : inColumns;
   }
-  Value pointers = b.pointers({b.tensorParameter("c"), b.toI64(b.size("n"))}, rows, columns);
-  b.store(pointers, b.convert(accumulator, elementType), mask);
+  Value stride = b.toI64(b.size("n")), bias, addend;
+  if (epilogue.hasBias()) {
+    bias = b.asRow(b.load(b.pointers(b.tensorParameter("bias"), columns), columnMask), tile.m);
+  }
+  if (epilogue.addend()) {
+    addend = b.load(b.pointers({b.tensorParameter(epilogue.addend()), stride}, rows, columns), mask);
+  }
+  b.store(b.pointers({b.tensorParameter("c"), stride}, rows, columns),
+          epilogue.apply(b, accumulator, bias, addend, elementType), mask);
 }
 
 Result<BuiltKernel> buildMatmul(const Description &description, const Target &target, MLIRContext &context) {
@@ -109,6 +118,12 @@ Result<BuiltKernel> buildMatmul(const Description &description, const Target &ta
   KernelSignature signature;
   signature.tensor("a", inputType);
   signature.tensor("b", inputType);
+  Epilogue epilogue(description);
+  for (const char *name : {"bias", "residual"}) {
+    if (description.flag(name)) {
+      signature.tensor(name, outputType);
+    }
+  }
   signature.tensor("c", outputType);
   for (const char *name : {"m", "n", "k"}) {
     signature.dimension(name, description.dimension(name));
@@ -139,7 +154,7 @@ Result<BuiltKernel> buildMatmul(const Description &description, const Target &ta
     sum =
         b.loop(wholeBlocks, k, tile.k, sum, [&](Value k0, ValueRange carried) { return multiply(k0, carried, true); });
   }
-  storeResult(b, tile, sum.front(), firstRow, firstColumn, outputType);
+  storeResult(b, epilogue, tile, sum.front(), firstRow, firstColumn, outputType);
   return std::move(b).finish(rasterGrid(signature.expression("m"), tile.m, signature.expression("n"), tile.n));
 }
 

@@ -84,10 +84,17 @@ Result<BuiltKernel> buildPersistentMatmul(const Description &description, llvm::
   ProductTiles tiles(shapes);
   signature.tiledTensor("a", m, k, tiles.a);
   signature.tiledTensor("b", isColumnMajor ? n : k, isColumnMajor ? k : n, tiles.b);
+  Epilogue epilogue(description);
+  if (epilogue.hasBias()) {
+    signature.tiledTensor("bias", Expression::constant(1), n, tiles.bias);
+  }
+  if (description.flag("residual")) {
+    signature.tiledTensor("residual", m, n, tiles.c);
+  }
   signature.tiledTensor("c", m, n, tiles.c);
   KernelProgram program(context, signature, target);
   addProductSteps(program, signature, "matmul", variants, shapes,
-                  [](KernelBuilder &b, const ProductShapes &shape) { PersistentMatmul(b, shape).write(); });
+                  [&](KernelBuilder &b, const ProductShapes &shape) { PersistentMatmul(b, shape, epilogue).write(); });
   return std::move(program).finish();
 }
 

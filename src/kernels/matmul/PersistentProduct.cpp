@@ -28,8 +28,8 @@ SharedTile ProductShapes::resultTile(int64_t part) const {
   return tile.transposed ? SharedTile{part, kRows, outputType} : SharedTile{kRows, part, outputType};
 }
 
-PersistentProduct::PersistentProduct(KernelBuilder &builder, const ProductShapes &shapes)
-    : b(builder), shapes_(shapes), tile_(shapes.tile), parts_(shapes.parts) {
+PersistentProduct::PersistentProduct(KernelBuilder &builder, const ProductShapes &shapes, const Epilogue &epilogue)
+    : b(builder), shapes_(shapes), tile_(shapes.tile), parts_(shapes.parts), epilogue_(epilogue) {
   // The tiles of a slot: the left operand's rows of each consumer, then the right operand's parts.
   llvm::SmallVector<SharedTile> tiles(size_t(tile_.numConsumers()), shapes.leftTile());
   for (int64_t part : parts_) {
@@ -42,21 +42,30 @@ PersistentProduct::PersistentProduct(KernelBuilder &builder, const ProductShapes
       if (!stores.contains(part)) {
         stores.emplace(part, TileStore(b, shapes.resultTile(part)));
       }
+      if (epilogue_.readsTensors()) {
+        feeds_.emplace_back(b, epilogue_, shapes.resultTile(part), kWarpsOfConsumer);
+      }
     }
   }
 }
 
 void PersistentProduct::write() {
   auto produceAll = [&] { produce(); };
+  auto feedAll = [&] { feed(); };
   auto consumeFirst = [&] { consume(0); };
   auto consumeSecond = [&] { consume(1); };
-  if (tile_.numConsumers() == 1) {
-    specialize(b, {Role{.numWarps = kWarpsOfConsumer, .body = consumeFirst}, Role{.numWarps = 1, .body = produceAll}});
-  } else {
-    specialize(b, {Role{.numWarps = kWarpsOfConsumer, .body = consumeFirst},
-                   Role{.numWarps = kWarpsOfConsumer, .registers = kConsumerRegisters, .body = consumeSecond},
-                   Role{.numWarps = 1, .registers = kProducerRegisters, .body = produceAll}});
+  // One consumer has registers enough as launched.
+  bool isPair = tile_.numConsumers() == 2;
+  unsigned few = isPair ? kProducerRegisters : 0;
+  llvm::SmallVector<Role> roles = {Role{.numWarps = kWarpsOfConsumer, .body = consumeFirst}};
+  if (isPair) {
+    roles.push_back(Role{.numWarps = kWarpsOfConsumer, .registers = kConsumerRegisters, .body = consumeSecond});
   }
+  roles.push_back(Role{.numWarps = 1, .registers = few, .body = produceAll});
+  if (epilogue_.readsTensors()) {
+    roles.push_back(Role{.numWarps = 1, .registers = few, .body = feedAll});
+  }
+  specialize(b, roles);
 }
 
 llvm::SmallVector<Value> PersistentProduct::forEachTileOf(ValueRange carried, TileBody body) {
@@ -125,25 +134,87 @@ Value PersistentProduct::startPart(int64_t consumer, const RingPosition &positio
                         shapes_.right.kIsContiguous ? b.transposeBuffer(columns) : columns, accumulator, accumulates);
 }
 
-void PersistentProduct::store(int64_t consumer, ValueRange sums, const TilePosition &at) {
-  Value row = firstRow(at, consumer);
+std::pair<Value, Value> PersistentProduct::originOf(int64_t consumer, size_t part, const TilePosition &at) {
+  Value row = firstRow(at, consumer), column = partColumn(at, part);
+  return tile_.transposed ? std::pair(column, row) : std::pair(row, column);
+}
+
+void PersistentProduct::store(int64_t consumer, ValueRange sums, const TilePosition &at,
+                              llvm::MutableArrayRef<RingPosition> feeds) {
   for (auto [part, sum] : llvm::enumerate(sums)) {
-    const TileStore &store = stores_[size_t(consumer)].at(parts_[part]);
-    Value result = b.convert(sum, shapes_.outputType), column = partColumn(at, part);
+    size_t index = size_t(consumer) * parts_.size() + part;
+    auto [row, column] = originOf(consumer, part, at);
     Value matrix = b.descriptorParameter("c", TileStore::sliceOf(shapes_.resultTile(parts_[part])));
-    store.store(tile_.transposed ? b.transpose(result) : result, matrix, tile_.transposed ? column : row,
-                tile_.transposed ? row : column);
+    stores_[size_t(consumer)]
+        .at(parts_[part])
+        .store(tile_.transposed ? b.transpose(sum) : sum, matrix, row, column, [&](Value slice) {
+          return feeds.empty() ? epilogue_.apply(b, slice, {}, {}, shapes_.outputType)
+                               : feeds_[index].apply(slice, feeds[part]);
+        });
   }
 }
 
+/// Positions in rings as a loop carries them.
+static void append(llvm::SmallVector<Value> &carried, llvm::ArrayRef<RingPosition> positions) {
+  for (const RingPosition &position : positions) {
+    carried.append({position.slot, position.phase});
+  }
+}
+
+static llvm::SmallVector<RingPosition> positionsOf(ValueRange carried) {
+  llvm::SmallVector<RingPosition> positions;
+  for (; !carried.empty(); carried = carried.drop_front(2)) {
+    positions.push_back({carried[0], carried[1]});
+  }
+  return positions;
+}
+
 void PersistentProduct::consume(int64_t consumer) {
-  RingPosition start = ring_->start();
-  forEachTileOf({start.slot, start.phase}, [&](TilePosition at, ValueRange carried) -> llvm::SmallVector<Value> {
-    RingPosition position = {carried[0], carried[1]};
-    store(consumer, multiply(consumer, at, position), at);
-    return {position.slot, position.phase};
+  llvm::SmallVector<RingPosition> start = {ring_->start()};
+  for (size_t part = 0; part < parts_.size() && !feeds_.empty(); ++part) {
+    start.push_back(feeds_[size_t(consumer) * parts_.size() + part].start());
+  }
+  llvm::SmallVector<Value> carried;
+  append(carried, start);
+  forEachTileOf(carried, [&](TilePosition at, ValueRange now) {
+    llvm::SmallVector<RingPosition> positions = positionsOf(now);
+    llvm::SmallVector<Value> sums = multiply(consumer, at, positions.front());
+    store(consumer, sums, at, llvm::MutableArrayRef(positions).drop_front());
+    llvm::SmallVector<Value> next;
+    append(next, positions);
+    return next;
   });
   TileStore::drain(b);
+}
+
+// --- the feeds of the epilogue
+
+void PersistentProduct::feedPart(size_t part, const TilePosition &at, llvm::MutableArrayRef<RingPosition> positions) {
+  SharedTile result = shapes_.resultTile(parts_[part]);
+  // In the order in which the consumers, side by side, ask for them.
+  for (int64_t offset = 0; offset < result.columns; offset += TileStore::sliceOf(result).columns) {
+    for (int64_t consumer = 0; consumer < tile_.numConsumers(); ++consumer) {
+      size_t index = size_t(consumer) * parts_.size() + part;
+      auto [row, column] = originOf(consumer, part, at);
+      positions[index] = feeds_[index].load(positions[index], row, b.add(column, b.i32(offset)));
+    }
+  }
+}
+
+void PersistentProduct::feed() {
+  llvm::SmallVector<Value> carried;
+  for (const EpilogueFeed &feed : feeds_) {
+    append(carried, feed.start());
+  }
+  forEachTileOf(carried, [&](TilePosition at, ValueRange now) {
+    llvm::SmallVector<RingPosition> positions = positionsOf(now);
+    for (size_t part = 0; part < parts_.size(); ++part) {
+      feedPart(part, at, positions);
+    }
+    llvm::SmallVector<Value> next;
+    append(next, positions);
+    return next;
+  });
 }
 
 // --- the program
@@ -154,6 +225,7 @@ ProductTiles::ProductTiles(llvm::ArrayRef<ProductShapes> variants) {
     for (int64_t part : shapes.parts) {
       (shapes.tile.transposed ? a : b).push_back(shapes.rightTile(part));
       c.push_back(TileStore::sliceOf(shapes.resultTile(part)));
+      bias.push_back(EpilogueFeed::biasTile(c.back()));
     }
   }
 }

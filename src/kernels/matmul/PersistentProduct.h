@@ -4,6 +4,7 @@
 #pragma once
 
 #include "src/kernels/Kernel.h"
+#include "src/kernels/matmul/EpilogueFeed.h"
 #include "src/kernels/matmul/PersistentTile.h"
 #include "src/kernels/vocabulary/KernelProgram.h"
 #include "src/kernels/vocabulary/Raster.h"
@@ -47,7 +48,7 @@ public:
   static constexpr int64_t kConsumerRows = 64;
   static constexpr unsigned kWarpsOfConsumer = 4;
 
-  PersistentProduct(KernelBuilder &builder, const ProductShapes &shapes);
+  PersistentProduct(KernelBuilder &builder, const ProductShapes &shapes, const Epilogue &epilogue = {});
   virtual ~PersistentProduct() = default;
 
   void write();
@@ -77,18 +78,27 @@ private:
   void produce();
   void load(const RingPosition &position, unsigned tile, const ProductOperand &operand, const SharedTile &shape,
             mlir::Value outer, mlir::Value k);
+  /// The role that fills the feeds.
+  void feed();
+  /// Brings what the epilogues of one part of a tile read; moves the feeds' positions.
+  void feedPart(size_t part, const TilePosition &at, llvm::MutableArrayRef<RingPosition> positions);
   void consume(int64_t consumer);
-  void store(int64_t consumer, mlir::ValueRange sums, const TilePosition &at);
+  void store(int64_t consumer, mlir::ValueRange sums, const TilePosition &at,
+             llvm::MutableArrayRef<RingPosition> feeds);
+  /// Where a part of a consumer's results lies in C: row and column.
+  std::pair<mlir::Value, mlir::Value> originOf(int64_t consumer, size_t part, const TilePosition &at);
   llvm::SmallVector<mlir::Value> forEachTileOf(mlir::ValueRange carried, TileBody body);
 
+  Epilogue epilogue_;
   std::vector<std::map<int64_t, TileStore>> stores_; ///< of each consumer, of each size of parts
+  std::vector<EpilogueFeed> feeds_; ///< of each consumer, of each part; none where the epilogue reads nothing
 };
 
 /// The tiles in which each operand is moved, of all variants.
 struct ProductTiles {
   explicit ProductTiles(llvm::ArrayRef<ProductShapes> variants);
 
-  llvm::SmallVector<SharedTile> a, b, c;
+  llvm::SmallVector<SharedTile> a, b, c, bias;
 };
 
 /// Adds a step for each of `variants`, which are in the order of their rows; a launch runs the one that M falls to.

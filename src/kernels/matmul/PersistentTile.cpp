@@ -1,5 +1,7 @@
 #include "src/kernels/matmul/PersistentTile.h"
 
+#include "src/kernels/matmul/Epilogue.h"
+
 #include "llvm/Support/MathExtras.h"
 
 #include <algorithm>
@@ -27,7 +29,8 @@ constexpr int64_t kMostStages = 16, kFewestStages = 3;
 struct Problem {
   int64_t rows, columns, k;
   int64_t elementBytes, outputBytes;
-  bool promotes; ///< each block's sum is added to another one, outside of the tensor cores
+  bool promotes;           ///< each block's sum is added to another one, outside of the tensor cores
+  bool hasBias, hasAddend; ///< what the epilogue reads, in slots like those that stage results
 };
 
 int64_t sizeOf(const Dimension &dimension) {
@@ -39,22 +42,27 @@ int64_t sizeOf(const Dimension &dimension) {
 Problem problemOf(const Description &description, bool transposed) {
   int64_t m = sizeOf(description.dimension("m")), n = sizeOf(description.dimension("n"));
   bool isFp8 = description.op() == "fp8_block_matmul";
+  Epilogue epilogue = isFp8 ? Epilogue() : Epilogue(description);
   return {transposed ? n : m,
           transposed ? m : n,
           sizeOf(description.dimension("k")),
           isFp8 ? 1 : 2,
           description.word("out_dtype") == "fp32" ? 4 : 2,
-          isFp8};
+          isFp8,
+          epilogue.hasBias(),
+          epilogue.addend() != nullptr};
 }
 
-/// Bytes that all consumers stage results in: two slices of 128 bytes a row at most, of each size of parts.
+/// Bytes that all consumers stage results in, and what is added to them: two slices of 128 bytes a row at most; of
+/// results for each size of parts, of addends for each part.
 int64_t stagedBytes(const PersistentTile &tile, const Problem &problem) {
-  int64_t bytes = 0;
-  llvm::SmallVector<int64_t> parts = tile.parts();
-  parts.erase(llvm::unique(parts), parts.end());
-  for (int64_t part : parts) {
+  int64_t bytes = 0, last = 0;
+  for (int64_t part : tile.parts()) {
     int64_t row = part * problem.outputBytes;
-    bytes += tile.rows * (tile.transposed ? row : std::min<int64_t>(2 * 128, row));
+    int64_t slots = tile.rows * (tile.transposed ? row : std::min<int64_t>(2 * 128, row));
+    bytes += (part != last ? slots : 0) + (problem.hasAddend ? slots : 0);
+    bytes += problem.hasBias ? tile.numConsumers() * 2 * 128 : 0;
+    last = part;
   }
   return bytes;
 }
@@ -101,7 +109,8 @@ double tileClocks(const PersistentTile &tile, const Problem &problem) {
 
 double memoryClocks(const Problem &problem) {
   double operands = double((problem.rows + problem.columns) * problem.k) * double(problem.elementBytes);
-  return (operands + double(problem.rows * problem.columns * problem.outputBytes)) / kMemoryBytesPerClock;
+  double results = double(problem.rows * problem.columns * problem.outputBytes) * (problem.hasAddend ? 2 : 1);
+  return (operands + results) / kMemoryBytesPerClock;
 }
 
 /// As many stages as fit; as many rows of tiles to a group as make a wave's rectangle square.

@@ -207,6 +207,9 @@ Value KernelBuilder::rsqrt(Value value) { return createOrFold<math::RsqrtOp>(val
 Value KernelBuilder::equalf(Value lhs, Value rhs) {
   return createOrFold<arith::CmpFOp>(arith::CmpFPredicate::OEQ, lhs, rhs);
 }
+Value KernelBuilder::lessThanf(Value lhs, Value rhs) {
+  return createOrFold<arith::CmpFOp>(arith::CmpFPredicate::OLT, lhs, rhs);
+}
 
 Type KernelBuilder::withElement(Type like, Type elementType) {
   if (auto tensor = dyn_cast<RankedTensorType>(like)) {

@@ -68,7 +68,8 @@ public:
   mlir::Value exp2(mlir::Value value);
   mlir::Value log2(mlir::Value value);
   mlir::Value rsqrt(mlir::Value value);
-  mlir::Value equalf(mlir::Value lhs, mlir::Value rhs); ///< ordered
+  mlir::Value equalf(mlir::Value lhs, mlir::Value rhs);    ///< ordered
+  mlir::Value lessThanf(mlir::Value lhs, mlir::Value rhs); ///< ordered
   /// Rounds or widens to `elementType`.
   mlir::Value convert(mlir::Value value, mlir::Type elementType);
 

@@ -72,6 +72,12 @@ Value Ring::tile(const RingPosition &position, unsigned tile) const {
   return ttg::MemDescIndexOp::create(builder_, tiles_[tile].bufferType(), buffers_[tile], position.slot);
 }
 
+Value Ring::read(const RingPosition &position, unsigned tile) const {
+  const SharedTile &shape = tiles_[tile];
+  return ttg::LocalLoadOp::create(builder_, builder_.tensorType({shape.rows, shape.columns}, shape.elementType),
+                                  this->tile(position, tile));
+}
+
 void Ring::release(Value slot) const {
   ttng::ArriveBarrierOp::create(builder_, barrier(empty_, slot), 1u, /*perWarp=*/true);
 }

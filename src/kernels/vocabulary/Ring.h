@@ -43,6 +43,8 @@ public:
   void await(const RingPosition &position) const;
   /// The buffer of a tile.
   mlir::Value tile(const RingPosition &position, unsigned tile) const;
+  /// The contents of a tile, in registers.
+  mlir::Value read(const RingPosition &position, unsigned tile) const;
   /// Gives a slot back, for the warp that executes it: its reads are done.
   void release(mlir::Value slot) const;
 

@@ -17,18 +17,19 @@ class TileStore {
 public:
   /// The slice of a tile: what the tensor map of its matrix is made for.
   static SharedTile sliceOf(const SharedTile &tile);
+  /// One slot fills while another one is read; a tile of one slice has no other.
+  static int64_t numSlotsOf(const SharedTile &tile);
 
   /// Allocates the slots for tiles of that kind. Before the roles; each role that stores has one of its own.
   TileStore(KernelBuilder &builder, const SharedTile &tile);
 
-  /// Copies a tile to element (row, column) on of the matrix. Returns when the tile's registers are free; the copies go
-  /// on.
-  void store(mlir::Value tile, mlir::Value matrix, mlir::Value row, mlir::Value column) const;
+  /// Makes what is stored of a slice of the tile, in the type of the store's elements.
+  using Finish = llvm::function_ref<mlir::Value(mlir::Value slice)>;
+  /// Copies a tile to element (row, column) on of the matrix, slice by slice as `finish` makes them. Returns when the
+  /// tile's registers are free; the copies go on.
+  void store(mlir::Value tile, mlir::Value matrix, mlir::Value row, mlir::Value column, Finish finish) const;
   /// Waits until all copies of the role have read shared memory. Before the role ends.
   static void drain(KernelBuilder &builder);
-
-  /// Bytes of the slots of one role.
-  static int64_t sharedBytes(const SharedTile &tile);
 
 private:
   KernelBuilder &builder_;

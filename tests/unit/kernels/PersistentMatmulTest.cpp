@@ -24,11 +24,13 @@ struct Problem {
   int m, n, k;
   bool columnMajorB;
   const char *outType;
+  bool addsMore = false; ///< a bias and a residual
 
   Description describe() const {
     Result<Description> description =
         parseDescription("matmul m=" + std::to_string(m) + " n=" + std::to_string(n) + " k=" + std::to_string(k) +
-                         " dtype=bf16 out_dtype=" + outType + " b_layout=" + (columnMajorB ? "col" : "row"));
+                         " dtype=bf16 out_dtype=" + outType + " b_layout=" + (columnMajorB ? "col" : "row") +
+                         (addsMore ? " bias=true residual=true" : ""));
     REQUIRE(description.ok());
     return *description;
   }
@@ -50,9 +52,19 @@ void check(const Problem &problem, const PersistentTile &tile, const std::vector
   CAPTURE(tile.columns);
   std::vector<int> a = smallNumbers(size_t(problem.m) * problem.k, 1);
   std::vector<int> b = smallNumbers(size_t(problem.k) * problem.n, 2);
-  std::vector<uint8_t> wanted = rounded(multiply(a, b, problem.m, problem.n, problem.k), problem.outType);
+  std::vector<int> product = multiply(a, b, problem.m, problem.n, problem.k);
   std::vector<std::vector<uint8_t>> inputs = {
       encode(a, bf16), encode(problem.columnMajorB ? transposed(b, problem.k, problem.n) : b, bf16)};
+  if (problem.addsMore) {
+    std::vector<int> bias = smallNumbers(size_t(problem.n), 3);
+    std::vector<int> residual = smallNumbers(product.size(), 4);
+    for (size_t i = 0; i < product.size(); ++i) {
+      product[i] += bias[i % size_t(problem.n)] + residual[i];
+    }
+    inputs.push_back(rounded(bias, problem.outType));
+    inputs.push_back(rounded(residual, problem.outType));
+  }
+  std::vector<uint8_t> wanted = rounded(product, problem.outType);
   EmulatedKernel kernel([&](const Target &target, mlir::MLIRContext &context) {
     return buildPersistentMatmul(problem.describe(), PersistentVariant{tile}, target, context);
   });
@@ -68,7 +80,7 @@ TEST_CASE("every tile that the model can choose gives the product") {
   unsigned number = 0;
   auto checkTile = [&](PersistentTile tile, int m, int n) {
     // One tile and a part of one in each direction, three blocks of K and a part of one, through three slots.
-    Problem problem = {m, n, 200, number % 2 == 0, number % 3 == 0 ? "fp32" : "bf16"};
+    Problem problem = {m, n, 200, number % 2 == 0, number % 3 == 0 ? "fp32" : "bf16", number % 4 < 2};
     auto mode = number % 2 ? emulator::AsyncMode::Immediate : emulator::AsyncMode::Deferred;
     tile.stages = 3;
     tile.groupRows = 2;
@@ -96,6 +108,7 @@ TEST_CASE("the order of threads and of asynchronous work does not matter") {
   }
   check({200, 72, 328, true, "bf16"}, {.rows = 128, .columns = 64, .stages = 2, .groupRows = 1}, devices);
   check({72, 136, 328, false, "fp32"}, {.rows = 64, .columns = 64, .stages = 3, .groupRows = 1}, devices);
+  check({150, 264, 72, true, "bf16", true}, {.rows = 128, .columns = 128, .stages = 2, .groupRows = 1}, devices);
 }
 
 TEST_CASE("as many CTAs as tiles, fewer, and more multiprocessors than tiles") {

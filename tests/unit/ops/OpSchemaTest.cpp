@@ -23,7 +23,8 @@ static std::string failure(std::string_view line) {
 TEST_CASE("a description is complete, and its text reads back as itself") {
   Result<Description> description = parseDescription("matmul m=*<=64  n=4096 k=7168");
   REQUIRE(description.ok());
-  CHECK(description->toString() == "matmul b_layout=row dtype=bf16 k=7168 m=*<=64 n=4096 out_dtype=bf16");
+  CHECK(description->toString() == "matmul accumulate=false activation=none b_layout=row bias=false dtype=bf16 k=7168 "
+                                   "m=*<=64 n=4096 out_dtype=bf16 residual=false");
   CHECK(*parseDescription(description->toString()) == *description);
 }
 
@@ -54,8 +55,8 @@ TEST_CASE("a default may be the value of another attribute") {
 TEST_CASE("what the schema refuses is named with what was found and what is allowed") {
   CHECK(failure("nonsense m=1") ==
         "op must be one of flash_attention, fp8_block_matmul, gated_delta_rule, matmul, mla_decode: got 'nonsense'");
-  CHECK(failure("matmul m=1 n=1 k=1 colour=red") ==
-        "attribute of matmul must be one of m, n, k, dtype, out_dtype, b_layout: got 'colour'");
+  CHECK(failure("matmul m=1 n=1 k=1 colour=red") == "attribute of matmul must be one of m, n, k, dtype, out_dtype, "
+                                                    "b_layout, bias, residual, accumulate, activation: got 'colour'");
   CHECK(failure("matmul m=1 n=1 k=1 m=2") == "attribute must be given once: got 'm' twice");
   CHECK(failure("matmul m=1 n=1") == "attribute k of matmul must be given: columns of A");
   CHECK(failure("matmul m=1 n=1 k=1 dtype=int4") == "attribute dtype must be one of bf16, fp16: got 'int4'");
@@ -76,9 +77,14 @@ TEST_CASE("what the schema refuses is named with what was found and what is allo
         "op must be one of flash_attention, fp8_block_matmul, gated_delta_rule, matmul, mla_decode (did "
         "you mean matmul?): got 'matmull'");
   CHECK(failure("matmul m=1 n=1 k=1 dtpye=bf16") ==
-        "attribute of matmul must be one of m, n, k, dtype, out_dtype, b_layout (did you mean dtype?): got 'dtpye'");
+        "attribute of matmul must be one of m, n, k, dtype, out_dtype, b_layout, bias, residual, accumulate, "
+        "activation (did you mean dtype?): got 'dtpye'");
   CHECK(failure("matmul m=1 n=1 k=1 dtype=b16") ==
         "attribute dtype must be one of bf16, fp16 (did you mean bf16?): got 'b16'");
+  CHECK(failure("matmul m=1 n=1 k=1 activation=gelu_tan") ==
+        "attribute activation must be one of none, relu, gelu_tanh, silu (did you mean gelu_tanh?): got 'gelu_tan'");
+  CHECK(failure("matmul m=1 n=1 k=1 residual=true accumulate=true") ==
+        "residual and accumulate of matmul must not both be true: each adds a matrix");
   CHECK(failure("") == "description must begin with the name of an op: got ''");
   CHECK(failure("matmul m") == "attribute must be written name=value: got 'm'");
 }

@@ -44,6 +44,24 @@ TEST_SUITE("reference/Reference") {
           product);
   }
 
+  TEST_CASE("what is added to a product, then the activation") {
+    // The product is -4; each form by hand.
+    const std::map<std::string, std::vector<float>> values = {
+        {"a", {1, 2}}, {"b", {2, -3}}, {"bias", {1.5}}, {"residual", {3}}, {"c", {7}}};
+    auto result = [&](const std::string &epilogue) {
+      return expectationOf("matmul m=1 n=1 k=2 out_dtype=fp32 " + epilogue, values)[0].values[0];
+    };
+    CHECK(result("") == -4);
+    CHECK(result("bias=true") == -2.5);
+    CHECK(result("bias=true residual=true") == 0.5);
+    CHECK(result("accumulate=true") == 3);
+    CHECK(result("activation=relu") == 0);
+    CHECK(result("accumulate=true activation=relu") == 3);
+    CHECK(result("bias=true residual=true activation=silu") == doctest::Approx(0.5 / (1 + std::exp(-0.5))));
+    double inner = std::sqrt(2 / 3.14159265358979) * (0.5 + 0.044715 * 0.125);
+    CHECK(result("bias=true residual=true activation=gelu_tanh") == doctest::Approx(0.25 * (1 + std::tanh(inner))));
+  }
+
   TEST_CASE("scales of blocks multiply their part of the sum") {
     std::vector<float> a(129, 1), b(129, 2);
     a[128] = 3;

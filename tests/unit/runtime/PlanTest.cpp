@@ -421,7 +421,8 @@ TEST_CASE("a plan file is written as it was read") {
     {"op": "flash_attention", "attributes": {"heads": 8, "seq_q": "*", "head_dim": 128, "causal": true}}]})");
   REQUIRE(items.ok());
   REQUIRE(items->size() == 2);
-  CHECK((*items)[0].problem->text == "matmul b_layout=row dtype=bf16 k=7168 m=*<=1024 n=4096 out_dtype=bf16");
+  CHECK((*items)[0].problem->text == "matmul accumulate=false activation=none b_layout=row bias=false dtype=bf16 "
+                                     "k=7168 m=*<=1024 n=4096 out_dtype=bf16 residual=false");
   CHECK((*items)[0].priority == 2);
   CHECK((*items)[1].problem->description.flag("causal"));
   Result<std::vector<Plan::Item>> again = parsePlanFile(writePlanFile(*items));

@@ -1,0 +1,63 @@
+#include "src/kernels/matmul/Epilogue.h"
+
+#include "llvm/ADT/StringSwitch.h"
+
+#include <cmath>
+#include <numbers>
+
+using namespace mlir;
+
+namespace jitk::kernels {
+
+Epilogue::Epilogue(const Description &description)
+    : hasBias_(description.flag("bias")), addend_(description.flag("residual")     ? "residual"
+                                                  : description.flag("accumulate") ? "c"
+                                                                                   : nullptr),
+      activation_(llvm::StringSwitch<Activation>(description.word("activation"))
+                      .Case("relu", Activation::Relu)
+                      .Case("gelu_tanh", Activation::GeluTanh)
+                      .Case("silu", Activation::Silu)
+                      .Default(Activation::None)) {}
+
+/// x / (1 + exp(-scale x)). Where the exponential overflows the quotient is zero, as it should be.
+static Value timesSigmoid(KernelBuilder &b, Value x, Value scaled, double scale) {
+  auto shape = cast<RankedTensorType>(x.getType()).getShape();
+  auto constant = [&](double value) { return b.full(value, shape, b.getF32Type()); };
+  Value power = b.exp2(b.mulf(scaled, constant(-scale * std::numbers::log2e)));
+  return b.divf(x, b.addf(constant(1), power));
+}
+
+Value Epilogue::activate(KernelBuilder &b, Value x) const {
+  auto shape = cast<RankedTensorType>(x.getType()).getShape();
+  switch (activation_) {
+  case Activation::None:
+    return x;
+  case Activation::Relu: {
+    // Chosen, so that NaN stays NaN.
+    Value zero = b.full(0, shape, b.getF32Type());
+    return b.select(b.lessThanf(x, zero), zero, x);
+  }
+  case Activation::Silu:
+    return timesSigmoid(b, x, x, 1);
+  case Activation::GeluTanh: {
+    // (1 + tanh(u)) / 2 = sigmoid(2u), u = sqrt(2/pi) x (1 + 0.044715 x^2).
+    const double scale = 2 * std::sqrt(2 * std::numbers::inv_pi);
+    Value cubic = b.mulf(b.mulf(x, x), b.full(0.044715, shape, b.getF32Type()));
+    Value u = b.mulf(x, b.addf(b.full(1, shape, b.getF32Type()), cubic));
+    return timesSigmoid(b, x, u, scale);
+  }
+  }
+  llvm_unreachable("all activations are above");
+}
+
+Value Epilogue::apply(KernelBuilder &b, Value product, Value bias, Value addend, Type outputType) const {
+  Value sum = product;
+  for (Value term : {bias, addend}) {
+    if (term) {
+      sum = b.addf(sum, b.convert(term, b.getF32Type()));
+    }
+  }
+  return b.convert(activate(b, sum), outputType);
+}
+
+} // namespace jitk::kernels

@@ -1,0 +1,53 @@
+#include "src/kernels/matmul/EpilogueFeed.h"
+
+#include "src/kernels/vocabulary/TileStore.h"
+
+using namespace mlir;
+
+namespace jitk::kernels {
+
+static llvm::SmallVector<SharedTile> tilesOf(const Epilogue &epilogue, const SharedTile &slice) {
+  llvm::SmallVector<SharedTile> tiles;
+  if (epilogue.hasBias()) {
+    tiles.push_back(EpilogueFeed::biasTile(slice));
+  }
+  if (epilogue.addend()) {
+    tiles.push_back(slice);
+  }
+  return tiles;
+}
+
+EpilogueFeed::EpilogueFeed(KernelBuilder &builder, const Epilogue &epilogue, const SharedTile &result,
+                           unsigned consumerWarps)
+    : b(builder), epilogue_(epilogue), slice_(TileStore::sliceOf(result)),
+      ring_(builder, TileStore::numSlotsOf(result), tilesOf(epilogue, slice_), consumerWarps) {}
+
+RingPosition EpilogueFeed::load(const RingPosition &position, Value row, Value column) const {
+  ring_.acquire(position);
+  unsigned tile = 0;
+  if (epilogue_.hasBias()) {
+    ring_.load(position, tile++, b.descriptorParameter("bias", biasTile(slice_)), b.i32(0), column);
+  }
+  if (epilogue_.addend()) {
+    ring_.load(position, tile, b.descriptorParameter(epilogue_.addend(), slice_), row, column);
+  }
+  return ring_.next(position);
+}
+
+Value EpilogueFeed::apply(Value product, RingPosition &position) const {
+  ring_.await(position);
+  unsigned tile = 0;
+  Value bias, addend;
+  if (epilogue_.hasBias()) {
+    bias = b.spread(ring_.read(position, tile++), {slice_.rows, slice_.columns});
+  }
+  if (epilogue_.addend()) {
+    addend = ring_.read(position, tile);
+  }
+  Value result = epilogue_.apply(b, product, bias, addend, slice_.elementType);
+  ring_.release(position.slot);
+  position = ring_.next(position);
+  return result;
+}
+
+} // namespace jitk::kernels

@@ -1,0 +1,34 @@
+// What an epilogue adds to a product, brought by TMA: while a tile is multiplied, the bias and the addend of its first
+// slices come already.
+
+#pragma once
+
+#include "src/kernels/matmul/Epilogue.h"
+#include "src/kernels/vocabulary/Ring.h"
+
+namespace jitk::kernels {
+
+/// The feed of one consumer's part of the tiles, in the slices in which TileStore stores it. A loader role fills it,
+/// the consumer empties it, in the same order.
+class EpilogueFeed {
+public:
+  /// Before the roles. `result` is what is stored at a time of a tile; its slices have a slot each, two at most.
+  EpilogueFeed(KernelBuilder &builder, const Epilogue &epilogue, const SharedTile &result, unsigned consumerWarps);
+
+  /// The tile in which the bias, a matrix of one row, is moved for a slice of C.
+  static SharedTile biasTile(const SharedTile &slice) { return {1, slice.columns, slice.elementType}; }
+
+  RingPosition start() const { return ring_.start(); }
+  /// The loader: brings what belongs to the slice of C at (row, column); gives the next position.
+  RingPosition load(const RingPosition &position, mlir::Value row, mlir::Value column) const;
+  /// The consumer: makes what is stored of a slice of the product, and moves the position.
+  mlir::Value apply(mlir::Value product, RingPosition &position) const;
+
+private:
+  KernelBuilder &b;
+  const Epilogue &epilogue_;
+  SharedTile slice_;
+  Ring ring_; ///< tiles of a slot: the bias, then the addend, as far as there are
+};
+
+} // namespace jitk::kernels
