@@ -3,8 +3,10 @@
 #include "check.h"
 
 #include <errno.h>
+#include <sys/prctl.h>
 #include <sys/types.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 static jitk_runtime_t runtime_of(uint32_t deadline_ms, uint64_t memory) {
   jitk_runtime_options_t options = {.struct_size = sizeof options};
@@ -65,9 +67,42 @@ static void check_plan(jitk_runtime_t runtime) {
   jitk_plan_release(plan);
 }
 
+/* An engine that dies takes its compilers along, also one that does not come back. */
+static void check_death_of_engine(void) {
+  int ended = 0;
+  pid_t engine;
+  CHECK(prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0);
+  fflush(stdout);
+  engine = fork();
+  if (engine == 0) {
+    jitk_error_t error = NULL;
+    jitk_plan_t plan = NULL;
+    jitk_prepare_options_t options = {.struct_size = sizeof options, .target = "sm_90a"};
+    jitk_description_t hanging = NULL;
+    jitk_runtime_t runtime = runtime_of(0, 0);
+    CHECK_OK(jitk_plan_create(runtime, &plan, &error));
+    CHECK_OK(jitk_description_parse("matmul m=* n=31 k=64", &hanging, &error));
+    CHECK_OK(jitk_plan_add(plan, hanging, 0, &error));
+    CHECK_OK(jitk_plan_prepare(plan, &options, &error));
+    CHECK(jitk_plan_wait(plan, 300, NULL) == JITK_STATUS_DEADLINE_EXCEEDED);
+    _exit(finish());
+  }
+  alarm(20); /* a compiler that stays */
+  for (int status = 0; waitpid(-1, &status, 0) > 0;) {
+    ++ended;
+    CHECK(status == 0);
+  }
+  alarm(0);
+  CHECK(ended == 2);
+  CHECK(prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0) == 0);
+}
+
 int main(void) {
   jitk_error_t error = NULL;
-  jitk_runtime_t runtime = runtime_of(500, 0);
+  jitk_runtime_t runtime;
+
+  check_death_of_engine();
+  runtime = runtime_of(500, 0);
 
   CHECK_OK(compile(runtime, 64, &error));
   /* A failure of the compiler comes through whole. */

@@ -2,7 +2,7 @@
 //
 //   jitk-compiler LIBRARY BUILD-ID MEMORY-BYTES
 //
-// Answers questions on descriptor 3 until that closes. Not for people: `jitk prepare` is.
+// Answers questions on descriptor 3 until the other end closes, and ends then even if a compilation hangs. Not for people: `jitk prepare` is.
 
 #include "src/runtime/CompilerLibrary.h"
 #include "src/runtime/isolation/CompilerProcess.h"
@@ -12,8 +12,10 @@
 #include <exception>
 #include <fcntl.h>
 #include <new>
+#include <poll.h>
 #include <string_view>
 #include <sys/resource.h>
+#include <thread>
 #include <unistd.h>
 
 using namespace jitk;
@@ -42,6 +44,14 @@ std::vector<uint8_t> answer(const Result<OpenCompiler> &library, std::span<const
 
 } // namespace
 
+/// Ends this process once the engine is gone, whatever it is at.
+static void endWithEngine() {
+  pollfd socket = {kCompilerSocket, POLLRDHUP, 0};
+  while (::poll(&socket, 1, -1) < 0) {
+  }
+  ::_exit(0);
+}
+
 int main(int argc, char **argv) {
   if (argc != 4 || ::fcntl(kCompilerSocket, F_GETFD) < 0) {
     return say("jitk-compiler: started by a runtime that isolates its compiler, not by people\n", 2);
@@ -52,6 +62,7 @@ int main(int argc, char **argv) {
     (void)::setrlimit(RLIMIT_AS, &limit);
   }
   std::set_new_handler(outOfMemory);
+  std::thread(endWithEngine).detach();
   Result<OpenCompiler> library = openCompilerLibrary(argv[1], argv[2]);
   std::vector<uint8_t> message;
   while (receiveMessage(kCompilerSocket, message)) {

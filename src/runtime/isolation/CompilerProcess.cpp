@@ -22,8 +22,8 @@ using Clock = std::chrono::steady_clock;
 // Of what a dying process prints, the end is what matters.
 static constexpr off_t kPrintedBytes = 16 * 1024;
 
-/// Spawns with a process group of its own, so that the assemblers it runs die with it, and with no signal blocked or
-/// ignored.
+/// Spawns with a process group of its own, which the engine's terminal does not interrupt, and with no signal blocked
+/// or ignored.
 static int spawn(pid_t &process, std::vector<std::string> arguments, int socket, int output) {
   std::vector<char *> argv;
   for (std::string &argument : arguments) {
