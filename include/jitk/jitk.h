@@ -225,7 +225,10 @@ typedef struct jitk_runtime_s *jitk_runtime_t;
 JITK_API jitk_status_t jitk_runtime_create(const jitk_runtime_options_t *options, jitk_runtime_t *runtime,
                                            jitk_error_t *error);
 JITK_API void jitk_runtime_retain(jitk_runtime_t runtime);
-/* The last reference waits for the kernel that each worker is compiling. */
+/*
+ * The last reference waits for the kernel that each worker is compiling. A process may also end without: an exit waits
+ * for what is being compiled, loaded or called back, at most 5 s, and nothing is begun or called back after.
+ */
 JITK_API void jitk_runtime_release(jitk_runtime_t runtime);
 
 /*

@@ -1,6 +1,7 @@
 #include "src/capi/Guard.h"
 #include "src/capi/KernelInfo.h"
 #include "src/runtime/PlanFile.h"
+#include "src/support/ExitSection.h"
 
 using namespace jitk;
 using namespace jitk::capi;
@@ -41,7 +42,9 @@ static void callBack(Runtime &runtime, jitk_progress_callback_t callback, void *
   record.status = static_cast<jitk_status_t>(progress.status.code());
   record.error = error;
   record.info = &info;
-  callback(user, &record);
+  if (ExitSection section; section.entered()) {
+    callback(user, &record);
+  }
   jitk_error_release(error);
 }
 

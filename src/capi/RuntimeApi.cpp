@@ -2,6 +2,7 @@
 #include "src/capi/Guard.h"
 #include "src/runtime/BuildId.h"
 #include "src/support/Env.h"
+#include "src/support/ExitSection.h"
 
 #include <nlohmann/json.hpp>
 
@@ -21,7 +22,9 @@ static Status chooseLog(const jitk_runtime_options_t &given, RuntimeOptions &opt
   if (given.log) {
     options.logSink = [log = given.log, user = given.log_user](LogLevel level, std::string_view category,
                                                                std::string_view message) {
-      log(user, static_cast<jitk_log_level_t>(level), std::string(category).c_str(), std::string(message).c_str());
+      if (ExitSection section; section.entered()) {
+        log(user, static_cast<jitk_log_level_t>(level), std::string(category).c_str(), std::string(message).c_str());
+      }
     };
     bool chosen = given.log_level != JITK_LOG_LEVEL_DEFAULT;
     options.logFilter.level = chosen ? static_cast<LogLevel>(given.log_level) : LogLevel::Warning;

@@ -1,6 +1,7 @@
 #include "src/runtime/EntrySource.h"
 
 #include "src/runtime/Stopwatch.h"
+#include "src/support/ExitSection.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -74,6 +75,8 @@ Result<Obtained> EntrySource::findOrCompile(const Problem &problem, const Target
 }
 
 Result<Obtained> EntrySource::makeEntry(const Problem &problem, const Target &target, const Key &key) {
+  ExitSection section; // what is compiled is published, too
+  JITK_TRY(section.status());
   Obtained obtained{shared_ ? shared_->find(key) : nullptr, Tier::Shared, 0};
   bool isShared = obtained.entry != nullptr;
   if (!isShared) {
@@ -131,6 +134,8 @@ static Status checkCompiled(const CompiledKernel &kernel) {
 
 Result<CompiledKernel> EntrySource::compile(const Problem &problem, const Target &target,
                                             const CompileOptions &options) {
+  ExitSection section;
+  JITK_TRY(section.status());
   JITK_ASSIGN(Compiler * compiler, compiler_.get());
   Stopwatch watch;
   Counters::add(counters_.compilations);

@@ -1,6 +1,7 @@
 #include "src/runtime/Kernel.h"
 
 #include "src/runtime/Stopwatch.h"
+#include "src/support/ExitSection.h"
 
 #include <algorithm>
 #include <bit>
@@ -21,6 +22,8 @@ struct Kernel::Storage {
 Result<std::shared_ptr<const Kernel>> Kernel::load(std::shared_ptr<Device> device,
                                                    std::shared_ptr<const Problem> problem, Obtained obtained) {
   Stopwatch watch;
+  ExitSection section;
+  JITK_TRY(section.status());
   const std::string &target = obtained.entry->key.parts().target;
   if (std::string wanted = device->target().toString(); target != wanted) {
     return invalidArgument("kernel must be compiled for the device's target " + wanted + ": got " + target)

@@ -1,6 +1,7 @@
 #include "src/runtime/LazyCompiler.h"
 
 #include "src/runtime/CompilerLibrary.h"
+#include "src/support/ExitSection.h"
 
 namespace jitk {
 
@@ -22,6 +23,8 @@ Result<Compiler *> LazyCompiler::get() {
 }
 
 Result<std::string> LazyCompiler::assemblerIdentity(const Target &target) {
+  ExitSection section;
+  JITK_TRY(section.status());
   JITK_ASSIGN(Compiler * compiler, get());
   std::string name = target.toString();
   {

@@ -2,7 +2,8 @@
 //
 //   jitk-compiler LIBRARY BUILD-ID MEMORY-BYTES
 //
-// Answers questions on descriptor 3 until the other end closes, and ends then even if a compilation hangs. Not for people: `jitk prepare` is.
+// Answers questions on descriptor 3 until the other end closes, and ends then even if a compilation hangs. Not for
+// people: `jitk prepare` is.
 
 #include "src/runtime/CompilerLibrary.h"
 #include "src/runtime/isolation/CompilerProcess.h"

@@ -3,9 +3,14 @@
 #include "src/runtime/workers/HostLimits.h"
 #include "tests/support/TemporaryFolder.h"
 
+#include <array>
 #include <atomic>
+#include <cstdio>
 #include <doctest/doctest.h>
+#include <fcntl.h>
 #include <fstream>
+#include <thread>
+#include <unistd.h>
 
 using namespace jitk;
 
@@ -44,6 +49,58 @@ TEST_CASE("what a job holds is gone with the workers") {
     workers->submit([held] {});
   }
   CHECK(held.use_count() == 1);
+}
+
+/// What `body` makes the process write to stderr.
+template <typename Body> static std::string stderrOf(Body &&body) {
+  test::TemporaryFolder folder;
+  int file = ::open(folder.path("stderr").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  int kept = ::dup(STDERR_FILENO);
+  REQUIRE((file >= 0 && kept >= 0));
+  std::fflush(stderr);
+  ::dup2(file, STDERR_FILENO);
+  body();
+  std::fflush(stderr);
+  ::dup2(kept, STDERR_FILENO);
+  std::string text(static_cast<size_t>(::lseek(file, 0, SEEK_END)), '\0');
+  CHECK(::pread(file, text.data(), text.size(), 0) == static_cast<ssize_t>(text.size()));
+  ::close(file);
+  ::close(kept);
+  return text;
+}
+
+/// How many jobs were seen to run at once, of enough that wait for each other.
+static uint32_t numAtOnce(Workers &workers, uint32_t wanted) {
+  std::atomic<uint32_t> begun = 0, ended = 0;
+  auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  for (uint32_t i = 0; i < wanted; ++i) {
+    workers.submit([&] {
+      ++begun;
+      while (begun < wanted && std::chrono::steady_clock::now() < deadline) {
+        std::this_thread::yield();
+      }
+      ++ended;
+    });
+  }
+  while (ended < wanted) {
+    std::this_thread::yield();
+  }
+  return std::chrono::steady_clock::now() < deadline ? begun.load() : 0;
+}
+
+TEST_CASE("workers of several sizes live together, in any order, and nothing is printed") {
+  std::string printed = stderrOf([] {
+    for (std::array<uint32_t, 3> sizes : {std::array{1u, 7u, 3u}, std::array{9u, 2u, 5u}}) {
+      std::unique_ptr<Workers> first = createWorkers(sizes[0]);
+      std::unique_ptr<Workers> second = createWorkers(sizes[1]);
+      CHECK(numAtOnce(*second, sizes[1]) == sizes[1]);
+      std::unique_ptr<Workers> third = createWorkers(sizes[2]);
+      CHECK(numAtOnce(*third, sizes[2]) == sizes[2]);
+      first.reset();
+      CHECK(numAtOnce(*second, sizes[1]) == sizes[1]);
+    }
+  });
+  CHECK(printed == "");
 }
 
 TEST_CASE("no number means what the host leaves") {
