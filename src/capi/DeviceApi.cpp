@@ -13,6 +13,10 @@ static Result<std::shared_ptr<Device>> openEmulator(Runtime &runtime, std::strin
   options.immediate = given.emulator_immediate != 0;
   options.seed = given.emulator_seed;
   options.workers = given.emulator_workers;
+  // The runtime outlives its devices.
+  options.print = [&log = runtime.log()](std::string_view text) {
+    log.info("kernel", text.ends_with('\n') ? text.substr(0, text.size() - 1) : text);
+  };
   JITK_ASSIGN(Compiler * compiler, runtime.compiler().get());
   JITK_ASSIGN(std::unique_ptr<Device> device, compiler->createEmulator(options));
   return std::shared_ptr<Device>(std::move(device));

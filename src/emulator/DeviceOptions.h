@@ -6,6 +6,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <string_view>
 
 namespace jitk::emulator {
 
@@ -36,6 +38,8 @@ struct DeviceOptions {
   size_t maxFindings = 64;                      ///< kept of one launch
   uint64_t maxInstructions = uint64_t(1) << 28; ///< executed by one thread, before it is stopped
   size_t stackBytes = size_t(1) << 20;          ///< of a thread; what is not used costs addresses only
+  /// Gets what kernels print, a call of printf at a time, while they run; from several threads at once. Null drops it.
+  std::function<void(std::string_view text)> print;
 };
 
 } // namespace jitk::emulator

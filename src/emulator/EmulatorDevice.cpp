@@ -313,6 +313,7 @@ Result<std::unique_ptr<Device>> createDevice(const EmulatorOptions &options) {
   own.mode = options.immediate ? AsyncMode::Immediate : AsyncMode::Deferred;
   own.seed = options.seed;
   own.workers = options.workers;
+  own.print = options.print;
   return std::unique_ptr<Device>(std::make_unique<EmulatorDevice>(own));
 }
 

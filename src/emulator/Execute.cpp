@@ -1,5 +1,6 @@
 #include "src/emulator/Execute.h"
 
+#include "src/emulator/DevicePrint.h"
 #include "src/emulator/Handlers.h"
 
 #include "llvm/Support/FormatVariadic.h"
@@ -227,4 +228,12 @@ void jitk_emulator_assert(Thread *thread, const char *message, const char *file,
   thread->report(FindingKind::Trap, 0,
                  llvm::formatv("assertion failed: {0} ({1}function {2})", message, where, function));
   thread->cluster().abort(*thread);
+}
+
+int32_t jitk_emulator_print(Thread *thread, const char *format, const void *values) {
+  const DeviceOptions &options = thread->cluster().options();
+  if (options.print) {
+    options.print(formatDevicePrint(format, values));
+  }
+  return 0;
 }

@@ -15,3 +15,6 @@ extern "C" void jitk_emulator_execute(jitk::emulator::Thread *thread, uint32_t r
 /// Reports an assertion that failed, and stops the cluster: `__assertfail` of CUDA's device runtime, for a thread.
 extern "C" void jitk_emulator_assert(jitk::emulator::Thread *thread, const char *message, const char *file,
                                      uint32_t line, const char *function, uint64_t characterBytes);
+
+/// Gives formatted text to the device's `print`: `vprintf` of CUDA's device runtime, for a thread.
+extern "C" int32_t jitk_emulator_print(jitk::emulator::Thread *thread, const char *format, const void *values);

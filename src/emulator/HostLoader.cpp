@@ -35,6 +35,7 @@ public:
     };
     define("jitk_emulator_execute", reinterpret_cast<void *>(&jitk_emulator_execute));
     define("__assertfail", reinterpret_cast<void *>(&jitk_emulator_assert));
+    define("vprintf", reinterpret_cast<void *>(&jitk_emulator_print));
     for (const HostSymbol &symbol : hostSymbols()) {
       define(symbol.name, symbol.address);
     }

@@ -15,8 +15,8 @@ using namespace jitk::ir;
 namespace jitk::emulator {
 
 static constexpr StringRef executeSymbol = "jitk_emulator_execute";
-/// The function of CUDA's device runtime that reports an assertion; the emulator's has the thread before its arguments.
-static constexpr StringRef assertSymbol = "__assertfail";
+/// Functions of CUDA's device runtime; the emulator's have the thread before their arguments.
+static constexpr StringRef deviceFunctions[] = {"__assertfail", "vprintf"};
 
 /// "matmul.mlir:12:5"; empty if the location says nothing.
 static std::string describeLocation(Location location) {
@@ -144,8 +144,10 @@ public:
       }
     }
     llvm::for_each(functions, addThreadArgument);
-    if (auto assertion = module.lookupSymbol<LLVM::LLVMFuncOp>(assertSymbol)) {
-      addThreadArgument(assertion);
+    for (StringRef name : deviceFunctions) {
+      if (auto function = module.lookupSymbol<LLVM::LLVMFuncOp>(name)) {
+        addThreadArgument(function);
+      }
     }
     SiteTable sites(module);
     for (LLVM::LLVMFuncOp function : functions) {
@@ -232,7 +234,7 @@ LogicalResult LowerPtxForEmulator::passThreadToCalls(LLVM::LLVMFuncOp function) 
       return WalkResult::interrupt();
     }
     auto callee = module.lookupSymbol<LLVM::LLVMFuncOp>(*call.getCallee());
-    if (callee && (!callee.isExternal() || callee.getSymName() == assertSymbol)) {
+    if (callee && (!callee.isExternal() || llvm::is_contained(deviceFunctions, callee.getSymName()))) {
       SmallVector<Value> operands = {function.getArgument(0)};
       llvm::append_range(operands, call.getCalleeOperands());
       call.getCalleeOperandsMutable().assign(operands);

@@ -12,8 +12,10 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace jitk {
@@ -58,6 +60,8 @@ struct EmulatorOptions {
   bool immediate = false; ///< asynchronous instructions take effect at once, not at their wait
   uint64_t seed = 0;      ///< order in which threads run
   uint32_t workers = 0;   ///< CTAs in parallel; 0 = one a core
+  /// Gets what kernels print, a call of printf at a time; from several threads at once. Null drops it.
+  std::function<void(std::string_view text)> print;
 };
 
 /// The compiler. All functions are thread-safe; each compilation has its own MLIR context.

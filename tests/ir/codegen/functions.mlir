@@ -68,3 +68,23 @@ module attributes {"ttg.num-warps" = 4 : i32, ttg.target = "cuda:90"} {
     tt.return
   }
 }
+
+// -----
+
+#blocked = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
+module attributes {"ttg.num-warps" = 4 : i32, ttg.target = "cuda:90"} {
+  // A line an element, by the thread that owns it, through CUDA's printf; its arguments lie in memory of the thread.
+  // CHECK-DAG: llvm.func @vprintf(!llvm.ptr, !llvm.ptr) -> i32
+  // CHECK-DAG: llvm.mlir.global internal constant @[[$FORMAT:.*]]("pid (%u, %u, %u) idx (%u) 50%% of x: %f\0A\00") {addr_space = 1 : i32
+  // CHECK-LABEL: llvm.func @prints
+  // CHECK: %[[PACK:.*]] = llvm.alloca {{.*}} x !llvm.struct<(i32, i32, i32, i32, f64)>
+  // CHECK: llvm.cond_br
+  // CHECK: llvm.fpext {{.*}} : f16 to f64
+  // CHECK-COUNT-5: llvm.getelementptr %[[PACK]]
+  // CHECK: llvm.mlir.addressof @[[$FORMAT]]
+  // CHECK: llvm.call @vprintf(%{{.*}}, %[[PACK]])
+  tt.func public @prints(%x: tensor<16xf16, #blocked>) {
+    tt.print " 50% of x: " {hex = false, isSigned = array<i32: 1>} : %x : tensor<16xf16, #blocked>
+    tt.return
+  }
+}

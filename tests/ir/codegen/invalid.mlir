@@ -158,3 +158,12 @@ module attributes {ttg.target = "cuda:90"} {
     tt.return
   }
 }
+// -----
+
+module attributes {"ttg.num-warps" = 4 : i32, ttg.target = "cuda:90"} {
+  tt.func public @print_signs(%n: i32) {
+    // expected-error @+1 {{needs isSigned for each of 1 operands: got 0}}
+    tt.print " n: " {hex = false, isSigned = array<i32>} : %n : i32
+    tt.return
+  }
+}

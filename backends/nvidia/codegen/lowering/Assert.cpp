@@ -1,9 +1,7 @@
-// Debugging aids. tt.assert says on the device's console what failed and where, and stops the kernel; tt.print is
-// accepted and has no effect.
+// tt.assert says on the device's console what failed and where, and stops the kernel.
 
+#include "backends/nvidia/codegen/lowering/DeviceRuntime.h"
 #include "backends/nvidia/codegen/lowering/FunctionLowering.h"
-
-#include "llvm/Support/xxhash.h"
 
 using namespace mlir;
 using namespace jitk::ir;
@@ -20,35 +18,12 @@ static FileLineColLoc sourceOf(Operation *op) {
   return found ? found : FileLineColLoc::get(op->getContext(), "", 0, 0);
 }
 
-/// The generic address of a zero-terminated string. Equal strings are one.
-static Value stringConstant(ModuleOp module, LoweringBuilder &b, llvm::StringRef text) {
-  constexpr unsigned kGlobalSpace = 1;
-  std::string bytes = text.str() + '\0', name = "string_" + llvm::utohexstr(llvm::xxh3_64bits(text));
-  auto global = module.lookupSymbol<LLVM::GlobalOp>(name);
-  for (unsigned next = 0; global && cast<StringAttr>(global.getValueAttr()).getValue() != bytes; ++next) {
-    name += "_" + std::to_string(next);
-    global = module.lookupSymbol<LLVM::GlobalOp>(name);
-  }
-  if (!global) {
-    OpBuilder top = OpBuilder::atBlockBegin(module.getBody());
-    global = LLVM::GlobalOp::create(top, module.getLoc(), LLVM::LLVMArrayType::get(b.getI8Type(), bytes.size()),
-                                    /*isConstant=*/true, LLVM::Linkage::Internal, name, top.getStringAttr(bytes),
-                                    /*alignment=*/1, kGlobalSpace);
-  }
-  auto generic = LLVM::LLVMPointerType::get(module.getContext());
-  return LLVM::AddrSpaceCastOp::create(b, b.loc(), generic, LLVM::AddressOfOp::create(b, b.loc(), global));
-}
-
 static LLVM::LLVMFuncOp declareAssertFail(ModuleOp module) {
-  if (auto known = module.lookupSymbol<LLVM::LLVMFuncOp>(kAssertFail)) {
-    return known;
-  }
-  MLIRContext *context = module.getContext();
-  OpBuilder top = OpBuilder::atBlockBegin(module.getBody());
-  Type pointer = LLVM::LLVMPointerType::get(context);
-  auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context),
-                                          {pointer, pointer, top.getI32Type(), pointer, top.getI64Type()});
-  return LLVM::LLVMFuncOp::create(top, module.getLoc(), kAssertFail, type);
+  Builder b(module.getContext());
+  Type pointer = LLVM::LLVMPointerType::get(module.getContext());
+  return deviceFunction(module, kAssertFail,
+                        LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(module.getContext()),
+                                                    {pointer, pointer, b.getI32Type(), pointer, b.getI64Type()}));
 }
 
 static LogicalResult lowerAssert(tt::AssertOp op, FunctionLowering &f) {
@@ -72,11 +47,6 @@ static LogicalResult lowerAssert(tt::AssertOp op, FunctionLowering &f) {
   return success();
 }
 
-static LogicalResult lowerPrint(tt::PrintOp, FunctionLowering &) { return success(); }
-
-void populateAssertLowerings(LoweringTable &table) {
-  table.add(lowerAssert);
-  table.add(lowerPrint);
-}
+void populateAssertLowerings(LoweringTable &table) { table.add(lowerAssert); }
 
 } // namespace jitk::nvidia

@@ -35,6 +35,7 @@ const LoweringTable &LoweringTable::get() {
     populateMapElementwiseLowerings(built);
     populateMathLowerings(built);
     populateMbarrierLowerings(built);
+    populatePrintLowerings(built);
     populateProgramLowerings(built);
     populateReduceLowerings(built);
     populateScanLowerings(built);

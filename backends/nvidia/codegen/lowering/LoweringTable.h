@@ -63,6 +63,7 @@ void populateLoadStoreLowerings(LoweringTable &table);
 void populateMapElementwiseLowerings(LoweringTable &table);
 void populateMathLowerings(LoweringTable &table);
 void populateMbarrierLowerings(LoweringTable &table);
+void populatePrintLowerings(LoweringTable &table);
 void populateProgramLowerings(LoweringTable &table);
 void populateReduceLowerings(LoweringTable &table);
 void populateScanLowerings(LoweringTable &table);
