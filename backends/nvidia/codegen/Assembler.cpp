@@ -52,11 +52,12 @@ struct Tool {
 };
 } // namespace
 
-// The driver comes last: its compiler does not scale over threads, the other two do.
-static constexpr Tool tools[] = {{"nvjitlink", openNvJitLink}, {"ptxas", openPtxas}, {"driver", openDriverLinker}};
+// nvJitLink compiles to link, and then ignores setmaxnreg (C7504): specialized warps keep the registers that they start
+// with, and spill. The driver comes last: its compiler does not scale over threads, the other two do.
+static constexpr Tool tools[] = {{"ptxas", openPtxas}, {"nvjitlink", openNvJitLink}, {"driver", openDriverLinker}};
 
 static Result<std::shared_ptr<const Assembler>> openFirst() {
-  Status missing = unavailable("no assembler found: install nvJitLink, ptxas, or a CUDA driver");
+  Status missing = unavailable("no assembler found: install ptxas, nvJitLink, or a CUDA driver");
   for (const Tool &tool : tools) {
     Result<std::shared_ptr<const Assembler>> opened = tool.open("");
     if (opened) {

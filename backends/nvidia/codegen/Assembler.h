@@ -1,7 +1,8 @@
 // PTX to machine code.
 //
-// Three tools can do it: the nvJitLink library in this process, the program ptxas in a child, the driver's linker. Each
-// image has a different one, and each gives different code, so that its identity is part of a kernel's key.
+// Three tools can do it: the program ptxas in a child, the nvJitLink library in this process, the driver's linker. Each
+// image has a different one, and each gives different code, so that its identity is part of a kernel's key. Only ptxas
+// honors the register budgets of specialized warps.
 
 #pragma once
 
@@ -46,7 +47,7 @@ public:
 };
 
 struct AssemblerChoice {
-  std::string name = {}; ///< "nvjitlink", "ptxas", "driver"; empty = the first one found, in this order
+  std::string name = {}; ///< "ptxas", "nvjitlink", "driver"; empty = the first one found, in this order
   std::string path = {}; ///< of the library or program; empty = the usual places. Needs a name
 };
 

@@ -47,8 +47,9 @@ public:
   Link(const Link &) = delete;
 
   int run(std::string_view ptx, const Target &target, bool lineInfo) {
+    // Without its cache, whose hits have no log: spills would read as none.
     std::string arch = "-arch=" + target.architecture();
-    std::vector<const char *> options = {arch.c_str(), "-O3", "-verbose"};
+    std::vector<const char *> options = {arch.c_str(), "-O3", "-verbose", "-no-cache"};
     if (lineInfo) {
       options.push_back("-lineinfo");
     }

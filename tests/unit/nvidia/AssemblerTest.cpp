@@ -90,11 +90,31 @@ TEST_SUITE("nvidia/Assembler") {
   }
 
   TEST_CASE("the first one found is the default") {
-    auto first = openAssembler({.name = "nvjitlink"});
+    auto first = openAssembler({.name = "ptxas"});
     auto any = openAssembler();
     if (first && any) {
       CHECK((*any)->identity() == (*first)->identity());
     }
+  }
+
+  TEST_CASE("the default one honors the register budgets of specialized warps") {
+    if (!openAssembler({.name = "ptxas"})) {
+      MESSAGE("SKIPPED: no ptxas on this machine");
+      return;
+    }
+    Result<Cubin> cubin = (*openAssembler())
+                              ->assemble(R"(.version 8.0
+.target sm_90a
+.address_size 64
+.visible .entry budget() .reqntid 256 .maxnreg 128 {
+  setmaxnreg.inc.sync.aligned.u32 160;
+  ret;
+}
+)",
+                                         sm90a);
+    REQUIRE(cubin);
+    INFO(cubin->log);
+    CHECK(cubin->log.find("'setmaxnreg' ignored") == std::string::npos);
   }
 
   TEST_CASE("a wrong choice is refused") {
