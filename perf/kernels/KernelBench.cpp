@@ -45,7 +45,8 @@ public:
     for (const TensorShape &shape : *shapes) {
       elements += shape.numElements();
     }
-    bool repeats = elements > kLarge && problem.description.op() == "matmul";
+    const std::string &op = problem.description.op();
+    bool repeats = elements > kLarge && (op == "matmul" || op == "fp8_block_matmul");
     std::vector<reference::HostTensor> data;
     if (!repeats) {
       data = *reference::makeTensors(problem.description, problem.sizes, 1);
@@ -58,7 +59,7 @@ public:
       if (!repeats) {
         device.copyToDevice(addresses_[i], data[i].bytes.data(), bytes);
       } else if (shapes_[i].access == Access::Read) {
-        std::vector<uint8_t> pattern = patternOf(shapes_[i], i);
+        std::vector<uint8_t> pattern = patternOf(op, shapes_[i], i);
         device.copyToDevice(addresses_[i], pattern.data(), std::min(pattern.size(), bytes));
         gpu.repeat(addresses_[i], pattern.size(), bytes);
       }
@@ -84,11 +85,18 @@ public:
   }
 
 private:
-  static std::vector<uint8_t> patternOf(const TensorShape &shape, size_t seed) {
+  /// Of the tensor's type: a row of the op's first operand, or its scales.
+  static std::vector<uint8_t> patternOf(const std::string &op, const TensorShape &shape, size_t seed) {
     constexpr int64_t kElements = 1000003;
-    Result<Description> sample =
-        parseDescription("matmul m=1 n=1 k=" + std::to_string(kElements) + " dtype=" + shape.dtype);
-    return (*reference::makeTensors(*sample, {}, 1 + seed))[0].bytes;
+    std::string text = op + " m=1 n=1 k=" + std::to_string(kElements);
+    Result<Description> sample = parseDescription(op == "matmul" ? text + " dtype=" + shape.dtype : text);
+    std::vector<reference::HostTensor> tensors = *reference::makeTensors(*sample, {}, 1 + seed);
+    for (reference::HostTensor &tensor : tensors) {
+      if (tensor.shape.dtype == shape.dtype) {
+        return std::move(tensor.bytes);
+      }
+    }
+    throw std::logic_error("no pattern for tensor " + shape.name);
   }
 
   std::vector<TensorShape> shapes_;
@@ -142,9 +150,13 @@ private:
   };
 
   void time(const Problem &problem, Measurement &result);
-  /// Runs the kernel once and compares; how. Throws where the result is wrong.
+  /// Runs the kernel once and compares its last tensor; how. Throws where the result is wrong.
   std::string check(const Problem &problem, const Tensors &tensors, const std::function<void(void *)> &enqueue,
-                    const Peer *peer) const;
+                    const Peer &other) const;
+  /// What computes the same from the same tensors, to compare with. Without a body where nothing does.
+  Peer counterpart(const Problem &problem, const Tensors &tensors);
+  /// What is timed beside the kernel: a counterpart, or the same product of 16-bit operands.
+  Peer yardstick(const Problem &problem, const Peer &other);
   /// The fastest of the first 8 that the heuristics propose.
   std::function<void(void *)> bestOfCublas(const gpu::Product &product, const std::vector<uint64_t> &addresses);
 
@@ -154,6 +166,7 @@ private:
   api::Device device_;
   std::unique_ptr<gpu::CublasLt> cublas_;
   api::Buffer peerWorkspace_;
+  std::unique_ptr<Tensors> peerTensors_;
 };
 
 gpu::Product productOf(const Problem &problem) {
@@ -191,32 +204,85 @@ std::function<void(void *)> KernelBench::bestOfCublas(const gpu::Product &produc
   return best;
 }
 
+/// How far two results may lie apart. In 16 bits both sum k products of N(0,1) in fp32 and round once: they differ by
+/// one unit of the largest sum, about 6 sqrt(k). In fp8 both may be off by what the tensor cores cut off of sums of
+/// blocks: 2^-8 of the result's RMS bounds it, as for the reference.
+static double boundOf(const Problem &problem, const std::vector<float> &wanted) {
+  double k = double(problem.size("k")), unit = 2 * reference::unitRoundoff(problem.description.word("out_dtype"));
+  if (problem.description.op() == "matmul") {
+    return unit * 6 * std::sqrt(k) + 1e-6 * k;
+  }
+  double squares = 0, largest = 0;
+  for (double value : wanted) {
+    squares += value * value;
+    largest = std::max(largest, std::fabs(value));
+  }
+  return unit * largest + 0x1p-8 * std::sqrt(squares / double(std::max<size_t>(1, wanted.size())));
+}
+
 std::string KernelBench::check(const Problem &problem, const Tensors &tensors,
-                               const std::function<void(void *)> &enqueue, const Peer *peer) const {
-  if (!peer) {
+                               const std::function<void(void *)> &enqueue, const Peer &other) const {
+  if (!other.enqueue) {
     checked::Outcome outcome = checked::run(runtime_, device_, {problem.text, problem.sizes});
     if (!outcome.passed()) {
       throw std::runtime_error("the result is wrong");
     }
     return outcome.sampled ? "rows against float64" : "against float64";
   }
+  size_t output = tensors.addresses().size() - 1;
   enqueue(gpu_.stream());
   gpu_.synchronize();
-  std::vector<float> ours = tensors.values(device_, 2);
+  std::vector<float> ours = tensors.values(device_, output);
   tensors.poison(device_);
-  peer->enqueue(gpu_.stream());
+  other.enqueue(gpu_.stream());
   gpu_.synchronize();
-  std::vector<float> theirs = tensors.values(device_, 2);
-  // Both sum k products of N(0,1) in fp32 and round once: they differ by one unit of the largest sum, about 6 sqrt(k).
-  double k = double(problem.size("k"));
-  double bound = 2 * reference::unitRoundoff(problem.description.word("out_dtype")) * 6 * std::sqrt(k) + 1e-6 * k;
+  std::vector<float> theirs = tensors.values(device_, output);
+  double bound = boundOf(problem, theirs);
   for (size_t i = 0; i < ours.size(); ++i) {
     if (!(std::fabs(double(ours[i]) - theirs[i]) <= bound)) {
       throw std::runtime_error("the result is wrong: element " + std::to_string(i) + " is " + std::to_string(ours[i]) +
                                ", wanted " + std::to_string(theirs[i]));
     }
   }
-  return "every element against " + peer->name;
+  return "every element against " + other.name;
+}
+
+KernelBench::Peer KernelBench::counterpart(const Problem &problem, const Tensors &tensors) {
+  const std::string &op = problem.description.op();
+  if (op == "matmul" && cublas_) {
+    return {"cuBLASLt, best of 8", bestOfCublas(productOf(problem), tensors.addresses())};
+  }
+  if (op != "fp8_block_matmul" || !problem.description.dimension("k").isStatic()) {
+    return {};
+  }
+  // The kernel for a K that is not known is the plain one.
+  std::string text = op + " out_dtype=" + problem.description.word("out_dtype") + " m=* n=* k=*";
+  text += problem.size("k") % 16 == 0 ? "%16" : "";
+  auto plain = std::make_shared<api::Kernel>(api::Kernel::obtain(runtime_, device_, api::Description::parse(text)));
+  std::vector<int64_t> sizes;
+  for (const std::string &name : plain->dimensions()) {
+    sizes.push_back(problem.size(name));
+  }
+  return {"the plain kernel", [plain, sizes, addresses = tensors.addresses()](void *stream) {
+            plain->launch(addresses, sizes, {}, 0, 0, stream);
+          }};
+}
+
+KernelBench::Peer KernelBench::yardstick(const Problem &problem, const Peer &other) {
+  const std::string &op = problem.description.op();
+  if (op == "matmul" || !cublas_) {
+    return op == "matmul" ? other : Peer();
+  }
+  if (op != "fp8_block_matmul") {
+    return {};
+  }
+  std::string text = "matmul b_layout=col dtype=bf16";
+  for (const char *name : {"m", "n", "k"}) {
+    text += std::string(" ") + name + "=" + std::to_string(problem.size(name));
+  }
+  Problem product = {text, *parseDescription(text), {}};
+  peerTensors_ = std::make_unique<Tensors>(device_, gpu_, product);
+  return {"cuBLASLt bf16, best of 8", bestOfCublas(productOf(product), peerTensors_->addresses())};
 }
 
 void KernelBench::time(const Problem &problem, Measurement &result) {
@@ -237,11 +303,9 @@ void KernelBench::time(const Problem &problem, Measurement &result) {
   auto enqueue = [&](void *stream) {
     kernel.launch(tensors.addresses(), sizes, {}, workspace.address(), workspace.size(), stream);
   };
-  Peer peer;
-  if (cublas_ && problem.description.op() == "matmul") {
-    peer = {"cuBLASLt, best of 8", bestOfCublas(productOf(problem), tensors.addresses())};
-  }
-  result.check = check(problem, tensors, enqueue, peer.enqueue ? &peer : nullptr);
+  Peer other = counterpart(problem, tensors);
+  result.check = check(problem, tensors, enqueue, other);
+  Peer peer = yardstick(problem, other);
 
   constexpr int kTurns = 6; // of each, in A B B A three times
   int replays = std::max(1, options_.replays / kTurns);
@@ -311,7 +375,8 @@ int main(int argc, char **argv) {
   Options options;
   app.add_option("problems", options.problems, "file with one problem a line")->required();
   app.add_option("--out", options.out, "write FILE.json and FILE.md");
-  app.add_option("--peer", options.peer, "cublaslt (for matmul) or none")->check(CLI::IsMember({"cublaslt", "none"}));
+  app.add_option("--peer", options.peer, "cublaslt (for matmul and fp8_block_matmul) or none")
+      ->check(CLI::IsMember({"cublaslt", "none"}));
   app.add_option("--device", options.device, "number of the GPU");
   app.add_option("--store", options.store, "folder of the kernel store (default: none)");
   app.add_option("--calls", options.calls, "calls in a graph")->check(CLI::PositiveNumber);
