@@ -2,6 +2,10 @@
 
 #include "src/kernels/matmul/PersistentProduct.h"
 
+#include "llvm/Support/MathExtras.h"
+
+#include <algorithm>
+
 using namespace mlir;
 
 namespace jitk::kernels {
@@ -23,23 +27,48 @@ namespace {
 ///   for each block of K and each part:  partial = rows * columns       tensor cores, from zero
 ///                                       sum += partial * scales        fp32, in registers
 ///
-/// One consumer promotes while the other one's products run.
+/// A partial sum is promoted while the next products run: the consumer's own, as many as registers allow, and those of
+/// the other consumer.
 class PersistentFp8Matmul : public PersistentProduct {
 public:
-  using PersistentProduct::PersistentProduct;
+  PersistentFp8Matmul(KernelBuilder &builder, const ProductShapes &shapes, int64_t k)
+      : PersistentProduct(builder, shapes), numBlocks_(llvm::divideCeil(k, kBlock)),
+        unrolled_(std::clamp<int64_t>(kUnrolledColumns / tile_.columns, 1, std::min(kMostUnrolled, tile_.stages - 1))),
+        window_(tile_.columns > kWindowColumns ? 1 : size_t(unrolled_) * parts_.size()) {}
 
 private:
+  /// Columns of blocks that a loop takes at a time, and blocks: the fewer columns, the longer is what lies between the
+  /// start of a product and the use of its sums beside the product. Their slots are all held, so that one must be left
+  /// to load into.
+  static constexpr int64_t kUnrolledColumns = 256, kMostUnrolled = 4;
+  /// More columns leave registers for one part's partial sums alone.
+  static constexpr int64_t kWindowColumns = 192;
+
+  /// Of A's or B's rows to the left, of those of each part to the right: pointers to the scales of the first block, or
+  /// the scales of one.
+  struct Scales {
+    Value left;
+    llvm::SmallVector<Value> right;
+  };
+
   llvm::SmallVector<Value> multiply(int64_t consumer, const TilePosition &at, RingPosition &position) override;
   Value partColumn(const TilePosition &at, size_t part) override;
 
+  /// sums + `count` blocks from block `first` on; moves the position past them.
+  llvm::SmallVector<Value> addBlocks(int64_t consumer, const Scales &pointers, Value first, int64_t count,
+                                     ValueRange sums, RingPosition &position);
+
+  Scales pointersToScales(int64_t consumer, const TilePosition &at);
+  Scales load(const Scales &pointers, Value block);
   /// Where the scales of rows of A lie, from row `first` on.
   Value rowScales(Value first, int64_t rows);
   /// Where the scales of the block of B's rows lie that row `row` is of.
   Value blockScales(Value row);
   /// The products of scales for a part, as large as the part.
-  Value scaleOf(size_t part, Value left, Value right);
+  Value scaleOf(size_t part, const Scales &scales);
 
-  Value numBlocks() { return b.ceilDiv(b.size("k"), kBlock); }
+  int64_t numBlocks_, unrolled_;
+  size_t window_; ///< products in flight
 };
 
 } // namespace
@@ -60,61 +89,92 @@ Value PersistentFp8Matmul::rowScales(Value first, int64_t rows) {
   if (!b.isMultiple("m", rows)) {
     row = b.minimum(row, b.splat(b.sub(b.size("m"), b.i32(1)), {rows}));
   }
-  return b.pointers(b.tensorParameter("a_scale"), b.mul(b.toI64(row), b.splat(b.toI64(numBlocks()), {rows})));
+  return b.pointers(b.tensorParameter("a_scale"), b.mul(b.toI64(row), b.splat(b.i64(numBlocks_), {rows})));
 }
 
 Value PersistentFp8Matmul::blockScales(Value row) {
   // A part past the end of B reads the last block's.
   Value block = b.minimum(b.div(row, b.i32(kBlock)), b.sub(b.ceilDiv(b.size("n"), kBlock), b.i32(1)));
-  return b.advance(b.tensorParameter("b_scale"), b.mul(b.toI64(block), b.toI64(numBlocks())));
+  return b.advance(b.tensorParameter("b_scale"), b.mul(b.toI64(block), b.i64(numBlocks_)));
 }
 
-Value PersistentFp8Matmul::scaleOf(size_t part, Value left, Value right) {
+Value PersistentFp8Matmul::scaleOf(size_t part, const Scales &scales) {
   int64_t columns = parts_[part];
-  Value vector = tile_.transposed ? right : left, scalar = tile_.transposed ? left : right;
+  Value right = scales.right[part];
+  Value vector = tile_.transposed ? right : scales.left, scalar = tile_.transposed ? scales.left : right;
   Value scale = b.mulf(vector, b.splat(scalar, {tile_.transposed ? columns : kConsumerRows}));
   return tile_.transposed ? b.asRow(scale, kConsumerRows) : b.asColumn(scale, columns);
 }
 
-llvm::SmallVector<Value> PersistentFp8Matmul::multiply(int64_t consumer, const TilePosition &at,
-                                                       RingPosition &position) {
+PersistentFp8Matmul::Scales PersistentFp8Matmul::pointersToScales(int64_t consumer, const TilePosition &at) {
   Value row = firstRow(at, consumer);
-  Value left = tile_.transposed ? blockScales(row) : rowScales(row, kConsumerRows);
-  llvm::SmallVector<Value> right;
+  Scales scales{tile_.transposed ? blockScales(row) : rowScales(row, kConsumerRows), {}};
   for (auto [part, columns] : llvm::enumerate(parts_)) {
     Value column = partColumn(at, part);
-    right.push_back(tile_.transposed ? rowScales(column, columns) : blockScales(column));
+    scales.right.push_back(tile_.transposed ? rowScales(column, columns) : blockScales(column));
   }
-  auto scaleAt = [&](Value pointers, Value block) {
-    auto tensor = dyn_cast<RankedTensorType>(pointers.getType());
-    return b.load(b.advance(pointers, tensor ? b.splat(block, tensor.getShape()) : block));
-  };
+  return scales;
+}
 
-  llvm::SmallVector<Value> empty = zeros(), carried = empty;
-  size_t numSums = parts_.size();
-  carried.append({position.slot, position.phase});
-  carried = b.loop(b.i32(0), numBlocks(), 1, carried, [&](Value block, ValueRange now) {
-    RingPosition here = {now[numSums], now[numSums + 1]};
-    ring_->await(here);
-    llvm::SmallVector<Value> sums, rightScales;
-    Value leftScale;
-    for (size_t part = 0; part < numSums; ++part) {
-      Value partial = startPart(consumer, here, part, empty[part], /*accumulates=*/false);
-      if (part == 0) {
-        // While the first products run.
-        leftScale = scaleAt(left, block);
-        rightScales = llvm::map_to_vector(right, [&](Value pointers) { return scaleAt(pointers, block); });
-      }
-      partial = b.awaitProducts(partial, 0);
-      if (part + 1 == numSums) {
-        ring_->release(here.slot);
-      }
-      sums.push_back(b.addf(now[part], b.mulf(partial, scaleOf(part, leftScale, rightScales[part]))));
+PersistentFp8Matmul::Scales PersistentFp8Matmul::load(const Scales &pointers, Value block) {
+  auto loadAt = [&](Value pointer) {
+    auto tensor = dyn_cast<RankedTensorType>(pointer.getType());
+    return b.load(b.advance(pointer, tensor ? b.splat(block, tensor.getShape()) : block));
+  };
+  return {loadAt(pointers.left), llvm::map_to_vector(pointers.right, loadAt)};
+}
+
+llvm::SmallVector<Value> PersistentFp8Matmul::addBlocks(int64_t consumer, const Scales &pointers, Value first,
+                                                        int64_t count, ValueRange sums, RingPosition &position) {
+  // Block after block, part after part; `window_` products are in flight, each in accumulators of its own.
+  size_t numParts = parts_.size(), numProducts = size_t(count) * numParts;
+  llvm::SmallVector<Value> next(sums), empty = zeros(), partials, slots;
+  llvm::SmallVector<Scales> scales;
+  auto start = [&] {
+    size_t part = partials.size() % numParts;
+    if (part == 0) {
+      ring_->await(position);
+      slots.push_back(position.slot);
     }
-    RingPosition next = ring_->next(here);
-    sums.append({next.slot, next.phase});
+    partials.push_back(startPart(consumer, position, part, empty[part], /*accumulates=*/false));
+    position = part + 1 == numParts ? ring_->next(position) : position;
+  };
+  for (size_t product = 0; product < numProducts; ++product) {
+    while (partials.size() < std::min(numProducts, product + window_)) {
+      start();
+      // Loaded while the first products run.
+      for (int64_t block = int64_t(scales.size()); block < count; ++block) {
+        scales.push_back(load(pointers, b.add(first, b.i32(block))));
+      }
+    }
+    size_t block = product / numParts, part = product % numParts;
+    Value partial = b.awaitProducts(partials[product], unsigned(partials.size() - 1 - product));
+    if (part + 1 == numParts) {
+      ring_->release(slots[block]);
+    }
+    next[part] = b.addf(next[part], b.mulf(partial, scaleOf(part, scales[block])));
+  }
+  return next;
+}
+
+llvm::SmallVector<Value> PersistentFp8Matmul::multiply(int64_t consumer, const TilePosition &at,
+                                                       RingPosition &position) {
+  Scales pointers = pointersToScales(consumer, at);
+  int64_t rest = numBlocks_ % unrolled_, whole = numBlocks_ - rest;
+  llvm::SmallVector<Value> carried = zeros();
+  size_t numSums = parts_.size();
+  auto add = [&](Value first, int64_t count, ValueRange now) {
+    RingPosition here = {now[numSums], now[numSums + 1]};
+    llvm::SmallVector<Value> sums = addBlocks(consumer, pointers, first, count, now.take_front(numSums), here);
+    sums.append({here.slot, here.phase});
     return sums;
-  });
+  };
+  carried.append({position.slot, position.phase});
+  carried = b.loop(b.i32(0), b.i32(whole), unrolled_, carried,
+                   [&](Value block, ValueRange now) { return add(block, unrolled_, now); });
+  if (rest) {
+    carried = add(b.i32(whole), rest, carried);
+  }
   position = {carried[numSums], carried[numSums + 1]};
   carried.truncate(numSums);
   return carried;
@@ -139,8 +199,9 @@ Result<BuiltKernel> buildPersistentFp8Matmul(const Description &description, llv
   signature.tensor("b_scale", fp32);
   signature.tiledTensor("c", m, n, tiles.c);
   KernelProgram program(context, signature, target);
+  int64_t size = description.dimension("k").value;
   addProductSteps(program, signature, "fp8_block_matmul", variants, shapes,
-                  [](KernelBuilder &b, const ProductShapes &shape) { PersistentFp8Matmul(b, shape).write(); });
+                  [&](KernelBuilder &b, const ProductShapes &shape) { PersistentFp8Matmul(b, shape, size).write(); });
   return std::move(program).finish();
 }
 

@@ -78,13 +78,14 @@ void check(const Problem &problem, const PersistentTile &tile, const std::vector
   }
 }
 
+/// With the fewest stages with which the loop over K takes as many blocks at a time as with all that fit.
 PersistentTile fp8Tile(int64_t rows, int64_t columns, bool transposed = false) {
   return {.rows = rows,
           .columns = columns,
           .transposed = transposed,
           .k = kBlock,
           .largestPart = kBlock,
-          .stages = 3,
+          .stages = columns <= 64 ? 5 : 3,
           .groupRows = 2};
 }
 
