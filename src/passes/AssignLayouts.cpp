@@ -260,13 +260,22 @@ void LayoutAssignment::eraseReplaced() {
   }
 }
 
+/// Refuses constants that cannot be made again in another layout.
+static LogicalResult checkConstants(ModuleOp module) {
+  WalkResult result = module.walk([](arith::ConstantOp op) {
+    bool isDense = !isa<ShapedType>(op.getType()) || isa<DenseElementsAttr>(op.getValue());
+    return isDense ? WalkResult::advance() : WalkResult(op.emitOpError("of a tensor must have dense elements"));
+  });
+  return failure(result.wasInterrupted());
+}
+
 namespace {
 
 struct AssignLayoutsPass : impl::AssignLayoutsBase<AssignLayoutsPass> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
     FailureOr<unsigned> capability = targetCapability(module);
-    if (failed(capability)) {
+    if (failed(capability) || failed(checkConstants(module))) {
       return signalPassFailure();
     }
     for (tt::FuncOp function : module.getOps<tt::FuncOp>()) {

@@ -1,7 +1,6 @@
 #include "backends/nvidia/codegen/lowering/Elementwise.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/UB/IR/UBOps.h"
 
 using namespace mlir;
 using namespace jitk::ir;
@@ -52,39 +51,6 @@ template <typename Source, typename Target> static LogicalResult lowerContractib
   lowerElementwise(op, f, [](LoweringBuilder &b, Type type, ArrayRef<Value> operands) -> Value {
     return Target::create(b, b.loc(), type, operands[0], operands[1], LLVM::FastmathFlags::contract);
   });
-  return success();
-}
-
-/// The attribute of one element in the type that represents it.
-static TypedAttr convertElement(Attribute attr, Type type) {
-  if (auto number = dyn_cast<FloatAttr>(attr); number && isa<IntegerType>(type)) {
-    return IntegerAttr::get(type, number.getValue().bitcastToAPInt());
-  }
-  if (auto number = dyn_cast<IntegerAttr>(attr)) {
-    return IntegerAttr::get(type, number.getValue().sextOrTrunc(type.getIntOrFloatBitWidth()));
-  }
-  return cast<TypedAttr>(attr);
-}
-
-static LogicalResult lowerConstant(arith::ConstantOp op, FunctionLowering &f) {
-  Type type = f.elementType(op.getType());
-  if (auto dense = dyn_cast<DenseElementsAttr>(op.getValue())) {
-    if (!dense.isSplat()) {
-      return op.emitOpError("of a tensor must be a splat");
-    }
-    f.setAll(op, f.builder().constant(type, convertElement(dense.getSplatValue<Attribute>(), type)));
-    return success();
-  }
-  f.setAll(op, f.builder().constant(type, convertElement(op.getValue(), type)));
-  return success();
-}
-
-static LogicalResult lowerPoison(ub::PoisonOp op, FunctionLowering &f) {
-  SmallVector<Value> registers;
-  for (Type type : f.registerTypes(op.getType())) {
-    registers.push_back(LLVM::PoisonOp::create(f.builder(), op.getLoc(), type));
-  }
-  f.set(op, registers);
   return success();
 }
 
@@ -236,9 +202,6 @@ static LogicalResult lowerAddPointer(tt::AddPtrOp op, FunctionLowering &f) {
 }
 
 void populateElementwiseLowerings(LoweringTable &table) {
-  table.add(lowerConstant);
-  table.add(lowerPoison);
-
   table.add(lowerFolded<arith::AddIOp, &LoweringBuilder::add>);
   table.add(lowerFolded<arith::SubIOp, &LoweringBuilder::sub>);
   table.add(lowerFolded<arith::MulIOp, &LoweringBuilder::mul>);

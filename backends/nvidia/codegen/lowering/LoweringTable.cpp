@@ -22,6 +22,7 @@ const LoweringTable &LoweringTable::get() {
     populateAtomicLowerings(built);
     populateBarrierLowerings(built);
     populateBufferViewLowerings(built);
+    populateConstantLowerings(built);
     populateControlFlowLowerings(built);
     populateConvertLayoutLowerings(built);
     populateDotLowerings(built);

@@ -50,6 +50,7 @@ void populateAsyncCopyLowerings(LoweringTable &table);
 void populateAtomicLowerings(LoweringTable &table);
 void populateBarrierLowerings(LoweringTable &table);
 void populateBufferViewLowerings(LoweringTable &table);
+void populateConstantLowerings(LoweringTable &table);
 void populateControlFlowLowerings(LoweringTable &table);
 void populateConvertLayoutLowerings(LoweringTable &table);
 void populateDotLowerings(LoweringTable &table);
