@@ -104,6 +104,8 @@ uint64_t combine(AtomicOp op, AtomicType type, unsigned bytes, uint64_t old, uin
     return combineFloatBits(op, bytes, old, value);
   case AtomicType::F16x2:
     return combineHalves(op, low(old), low(value)) | uint32_t(combineHalves(op, high(old), high(value))) << 16;
+  case AtomicType::BF16:
+    return combineBfloats(op, low(old), low(value));
   case AtomicType::BF16x2:
     return combineBfloats(op, low(old), low(value)) | uint32_t(combineBfloats(op, high(old), high(value))) << 16;
   }

@@ -115,7 +115,7 @@ enum class Sreg : int64_t {
 };
 enum class AtomicOp : int64_t { Add, Min, Max, And, Or, Xor, Exch, Inc, Dec, UMin, UMax };
 /// How an atomic or a reduction reads its bits. F16x2 and BF16x2 act on each half.
-enum class AtomicType : int64_t { Integer, Float, F16x2, BF16x2 };
+enum class AtomicType : int64_t { Integer, Float, F16x2, BF16x2, BF16 };
 enum class ShuffleMode : int64_t { Idx, Bfly, Up, Down };
 enum class VoteMode : int64_t { Ballot, Any, All };
 enum class Scope : int64_t { Cta, Cluster, Gpu, Sys };

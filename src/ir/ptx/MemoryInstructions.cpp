@@ -196,6 +196,7 @@ static constexpr AtomicKind atomicKinds[] = {
     {"add.f32", 'f', 4, AtomicOp::Add, AtomicType::Float},
     {"add.f64", 'd', 8, AtomicOp::Add, AtomicType::Float},
     {"add.noftz.f16", 'h', 2, AtomicOp::Add, AtomicType::Float},
+    {"add.noftz.bf16", 'h', 2, AtomicOp::Add, AtomicType::BF16, 90, 78},
     {"add.noftz.f16x2", 'r', 4, AtomicOp::Add, AtomicType::F16x2},
     {"add.noftz.bf16x2", 'r', 4, AtomicOp::Add, AtomicType::BF16x2, 90, 78},
     {"min.s32", 'r', 4, AtomicOp::Min},

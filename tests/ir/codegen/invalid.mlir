@@ -3,8 +3,8 @@
 #blocked = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
 module attributes {"ttg.num-warps" = 4 : i32, ttg.target = "cuda:90"} {
   tt.func private @constant() {
-    // expected-error @+1 {{of a tensor must be a splat}}
-    %c = arith.constant dense<[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]> : tensor<16xi32, #blocked>
+    // expected-error @+1 {{of a tensor must have dense elements}}
+    %c = arith.constant sparse<[[0], [3]], [1, 2]> : tensor<16xi32, #blocked>
     tt.return
   }
 }
@@ -47,7 +47,7 @@ module attributes {"ttg.num-warps" = 4 : i32, ttg.target = "cuda:90"} {
 #blocked = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
 module attributes {"ttg.num-warps" = 4 : i32, ttg.target = "cuda:90"} {
   tt.func private @narrow_atomic(%p: tensor<128x!tt.ptr<i8>, #blocked>, %v: tensor<128xi8, #blocked>) {
-    // expected-error @+1 {{has no instruction for add on 'i8'}}
+    // expected-error @+1 {{is not supported for add on 'i8'}}
     %o = tt.atomic_rmw add, relaxed, gpu, %p, %v : (tensor<128x!tt.ptr<i8>, #blocked>, tensor<128xi8, #blocked>) -> tensor<128xi8, #blocked>
     tt.return
   }
@@ -164,6 +164,55 @@ module attributes {"ttg.num-warps" = 4 : i32, ttg.target = "cuda:90"} {
   tt.func public @print_signs(%n: i32) {
     // expected-error @+1 {{needs isSigned for each of 1 operands: got 0}}
     tt.print " n: " {hex = false, isSigned = array<i32>} : %n : i32
+    tt.return
+  }
+}
+
+// -----
+
+#blocked = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
+module attributes {"ttg.num-warps" = 4 : i32, ttg.target = "cuda:90"} {
+  tt.func public @atomic_operation(%p: tensor<128x!tt.ptr<f32>, #blocked>, %x: tensor<128xf32, #blocked>) {
+    // expected-error @+1 {{is not supported for max on 'f32'}}
+    %old = tt.atomic_rmw max, relaxed, gpu, %p, %x : (tensor<128x!tt.ptr<f32>, #blocked>, tensor<128xf32, #blocked>) -> tensor<128xf32, #blocked>
+    tt.return
+  }
+}
+
+// -----
+
+#blocked = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
+module attributes {"ttg.num-warps" = 4 : i32, ttg.target = "cuda:90"} {
+  tt.func public @swap_width(%p: tensor<128x!tt.ptr<i8>, #blocked>, %x: tensor<128xi8, #blocked>) {
+    // expected-error @+1 {{needs elements of 16, 32 or 64 bits: got 8}}
+    %old = tt.atomic_cas relaxed, gpu, %p, %x, %x : (tensor<128x!tt.ptr<i8>, #blocked>, tensor<128xi8, #blocked>, tensor<128xi8, #blocked>) -> tensor<128xi8, #blocked>
+    tt.return
+  }
+}
+
+// -----
+
+#split = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0], CGALayout = [[1]]}>
+module attributes {"ttg.num-ctas" = 2 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "cuda:90"} {
+  tt.func private @scan_across_ctas(%x: tensor<256xf32, #split>) {
+    // expected-error @+1 {{across the CTAs of a cluster is not supported}}
+    %r = "tt.scan"(%x) <{axis = 0 : i32, reverse = false}> ({
+    ^bb0(%a: f32, %b: f32):
+      %s = arith.addf %a, %b : f32
+      tt.scan.return %s : f32
+    }) : (tensor<256xf32, #split>) -> tensor<256xf32, #split>
+    tt.return
+  }
+}
+
+// -----
+
+#split = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0], CGALayout = [[1]]}>
+#whole = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0], CGALayout = [[0]]}>
+module attributes {"ttg.num-ctas" = 2 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "cuda:90"} {
+  tt.func private @convert_across_ctas(%x: tensor<256xf32, #split>) {
+    // expected-error @+1 {{between the CTAs of a cluster is not supported}}
+    %r = ttg.convert_layout %x : tensor<256xf32, #split> -> tensor<256xf32, #whole>
     tt.return
   }
 }

@@ -94,6 +94,63 @@ TEST_SUITE("codegen/Atomics") {
     CHECK(runEverywhere<float>(kernel, 1, input) == std::vector<float>{512 * 513 / 2});
   }
 
+  TEST_CASE("16-bit elements, by instructions or by compare and swap") {
+    const std::string tensor = tensorType({256}, "i32", layout);
+    /// All 256 elements of the input combine into out[0]; out[1], masked, stays.
+    auto run = [&]<typename T>(const std::string &operation, const std::string &element, int capability, T start,
+                               const std::vector<T> &input) {
+      const std::string values = tensorType({256}, element, layout), masks = tensorType({256}, "i1", layout);
+      const std::string body =
+          loadTensor("x", "in", {256}, element, layout) + "  %z = arith.constant dense<0> : " + tensor +
+          "\n  %one = arith.constant dense<1> : " + tensor + "\n  %no = arith.constant dense<false> : " + masks + "\n" +
+          pointersTo("p", "out", "z", 256, element, layout) + pointersTo("q", "out", "one", 256, element, layout) +
+          "  %i = arith.constant " + (element == "i16" ? std::to_string(start) : "0.0") + " : " + element +
+          "\n  tt.store %out, %i : !tt.ptr<" + element + ">\n  ttg.local_barrier\n  %old = tt.atomic_rmw " + operation +
+          ", relaxed, gpu, %p, %x : (" + tensorType({256}, "!tt.ptr<" + element + ">", layout) + ", " + values +
+          ") -> " + values + "\n  %kept = tt.atomic_rmw " + operation + ", relaxed, gpu, %q, %x, %no : (" +
+          tensorType({256}, "!tt.ptr<" + element + ">", layout) + ", " + values + ", " + masks + ") -> " + values +
+          "\n";
+      const CompiledKernel kernel = compileKernel(moduleOf("", kernelOf(parameters(element), body), 4, capability));
+      const std::vector<T> result = runEverywhere<T>(kernel, 2, input);
+      CHECK(result[1] == 0);
+      return result[0];
+    };
+    std::vector<int16_t> numbers(256);
+    for (int i = 0; i < 256; ++i) {
+      numbers[i] = int16_t((i * 37 % 256) - 128);
+    }
+    // The sum of -128 .. 127 is -128.
+    CHECK(run("add", "i16", 90, int16_t(1000), numbers) == 872);
+    CHECK(run("max", "i16", 80, int16_t(5), numbers) == 127);
+    CHECK(run("min", "i16", 90, int16_t(5), numbers) == -128);
+    CHECK(run("umax", "i16", 90, int16_t(5), numbers) == -1);
+    CHECK(run("umin", "i16", 90, int16_t(5), numbers) == 0);
+    CHECK(run("and", "i16", 90, int16_t(-1), std::vector<int16_t>(256, 0x0ff0)) == 0x0ff0);
+    CHECK(run("or", "i16", 90, int16_t(1), std::vector<int16_t>(256, 0x0f0)) == 0x0f1);
+    CHECK(run("xor", "i16", 90, int16_t(3), std::vector<int16_t>(256, 5)) == 3);
+    CHECK(run("exch", "i16", 90, int16_t(3), std::vector<int16_t>(256, 5)) == 5);
+    // 256 times 0.5, exact in every order: 128 is 0x5800 as f16, 0x4300 as bf16.
+    for (int capability : {80, 90}) {
+      CAPTURE(capability);
+      CHECK(run("fadd", "f16", capability, uint16_t(0), std::vector<uint16_t>(256, 0x3800)) == 0x5800);
+      CHECK(run("fadd", "bf16", capability, uint16_t(0), std::vector<uint16_t>(256, 0x3f00)) == 0x4300);
+    }
+  }
+
+  TEST_CASE("the old value of a 16-bit swap reaches the thread") {
+    const std::string values = tensorType({128}, "bf16", shared);
+    const std::string body =
+        loadTensor("x", "in", {128}, "bf16", shared) + rowMajorIndex("n", {128}, shared) +
+        pointersTo("p", "in", "n", 128, "bf16", shared) + "  %old = tt.atomic_rmw fadd, acq_rel, gpu, %p, %x : (" +
+        tensorType({128}, "!tt.ptr<bf16>", shared) + ", " + values + ") -> " + values + "\n" +
+        "  %new = tt.load %p : " + tensorType({128}, "!tt.ptr<bf16>", shared) +
+        "\n  %y = arith.addf %old, %new : " + values + "\n" + storeTensor("y", "out", {128}, "bf16", shared);
+    const CompiledKernel kernel = compileKernel(moduleOf("", kernelOf(parameters("bf16"), body), 4, 80));
+    // x + 2 x for x = 1.5.
+    CHECK(runEverywhere<uint16_t>(kernel, 128, std::vector<uint16_t>(128, 0x3fc0)) ==
+          std::vector<uint16_t>(128, 0x4090));
+  }
+
   TEST_CASE("a histogram counts what has a bin and is not masked") {
     const std::string bins =
         "#ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>";

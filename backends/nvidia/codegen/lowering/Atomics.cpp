@@ -3,6 +3,7 @@
 
 #include "backends/nvidia/codegen/lowering/AccessVector.h"
 #include "backends/nvidia/codegen/lowering/Exchange.h"
+#include "backends/nvidia/codegen/lowering/FloatConversion.h"
 #include "backends/nvidia/codegen/lowering/Packing.h"
 
 using namespace mlir;
@@ -16,12 +17,20 @@ static std::string orderAndScope(tt::MemSemantic order, tt::MemSyncScope scope) 
   return (tt::stringifyMemSemantic(order) + "." + scopeName).str();
 }
 
+/// Whether the operation means anything for elements of that type: an exchange for all.
+static bool isDefined(tt::RMWOp operation, Type element) {
+  return operation == tt::RMWOp::XCHG || isa<FloatType>(element) == (operation == tt::RMWOp::FADD);
+}
+
 /// The operation and type of an atom instruction: "add.u32"; empty if there is none.
-static std::string operationOf(tt::RMWOp operation, Type element) {
+static std::string operationOf(tt::RMWOp operation, Type element, unsigned capability) {
   unsigned bits = element.getIntOrFloatBitWidth();
   std::string width = std::to_string(bits);
+  if (operation == tt::RMWOp::FADD && bits == 16) {
+    return element.isF16() ? "add.noftz.f16" : capability >= 90 ? "add.noftz.bf16" : "";
+  }
   if (bits != 32 && bits != 64) {
-    return operation == tt::RMWOp::FADD && element.isF16() ? "add.noftz.f16" : "";
+    return "";
   }
   switch (operation) {
   case tt::RMWOp::AND:
@@ -128,20 +137,75 @@ static LogicalResult lowerAtomic(Operation *op, FunctionLowering &f, Value point
   return success();
 }
 
+/// What memory holds after the operation.
+static Value combine(LoweringBuilder &b, tt::RMWOp operation, Value old, Value value) {
+  switch (operation) {
+  case tt::RMWOp::AND:
+    return b.bitAnd(old, value);
+  case tt::RMWOp::OR:
+    return b.bitOr(old, value);
+  case tt::RMWOp::XOR:
+    return b.bitXor(old, value);
+  case tt::RMWOp::XCHG:
+    return value;
+  case tt::RMWOp::ADD:
+    return b.add(old, value);
+  case tt::RMWOp::FADD: {
+    Value sum =
+        LLVM::FAddOp::create(b, b.loc(), convertFloat(b, old, b.getF32Type()), convertFloat(b, value, b.getF32Type()));
+    return convertFloat(b, sum, old.getType());
+  }
+  case tt::RMWOp::MAX:
+    return LLVM::SMaxOp::create(b, b.loc(), old, value);
+  case tt::RMWOp::MIN:
+    return LLVM::SMinOp::create(b, b.loc(), old, value);
+  case tt::RMWOp::UMAX:
+    return LLVM::UMaxOp::create(b, b.loc(), old, value);
+  case tt::RMWOp::UMIN:
+    return LLVM::UMinOp::create(b, b.loc(), old, value);
+  }
+  return value;
+}
+
+/// An operation on 16 bits that no instruction has: compares and swaps with the instruction `form` until nobody came
+/// between. Gives the old value where `predicate` holds.
+static Value swapUntilEqual(FunctionLowering &f, const std::string &form, Value predicate, Value pointer, Value value,
+                            tt::RMWOp operation) {
+  LoweringBuilder &b = f.builder();
+  Type element = value.getType(), word = b.getI16Type();
+  Block *first = f.appendBlock(), *loop = f.appendBlock(word), *after = f.appendBlock(word);
+  LLVM::CondBrOp::create(b, b.loc(), predicate, first, ValueRange(), after, ValueRange(b.undef(word)));
+  b.setInsertionPointToEnd(first);
+  // A guess: the swap sees whether it is out of date.
+  Value guess = b.resizeUnsigned(b.instValue("ld.global.b16", {b.boolean(true), pointer}), word);
+  LLVM::BrOp::create(b, b.loc(), ValueRange(guess), loop);
+  b.setInsertionPointToEnd(loop);
+  Value expected = loop->getArgument(0);
+  Value wanted = b.toBits(combine(b, operation, b.fromBits(expected, element), value));
+  Value found = b.instValue(form, {b.boolean(true), pointer, expected, wanted});
+  Value isDone = b.compare(LLVM::ICmpPredicate::eq, found, expected);
+  LLVM::CondBrOp::create(b, b.loc(), isDone, after, ValueRange(found), loop, ValueRange(found));
+  b.setInsertionPointToEnd(after);
+  return b.fromBits(after->getArgument(0), element);
+}
+
 static LogicalResult lowerAtomicRmw(tt::AtomicRMWOp op, FunctionLowering &f) {
   LoweringBuilder &b = f.builder();
   Type element = f.elementType(op.getType());
-  std::string operation = operationOf(op.getAtomicRmwOp(), element);
-  if (operation.empty()) {
-    return op.emitOpError("has no instruction for ") << tt::stringifyRMWOp(op.getAtomicRmwOp()) << " on " << element;
+  tt::RMWOp kind = op.getAtomicRmwOp();
+  if (!isDefined(kind, element) || element.getIntOrFloatBitWidth() < 16) {
+    return op.emitOpError("is not supported for ") << tt::stringifyRMWOp(kind) << " on " << element;
   }
-  std::string form = "atom." + orderAndScope(op.getSem(), op.getScope()) + ".global." + operation;
+  std::string prefix = "atom." + orderAndScope(op.getSem(), op.getScope()) + ".global.";
+  std::string operation = operationOf(kind, element, f.target().capability);
   // f32 and f64 additions take float registers, all else bits.
-  bool bits =
-      !(isa<FloatType>(element) && element.getIntOrFloatBitWidth() >= 32 && op.getAtomicRmwOp() == tt::RMWOp::FADD);
+  bool bits = !(kind == tt::RMWOp::FADD && element.getIntOrFloatBitWidth() >= 32);
   return lowerAtomic(op, f, op.getPtr(), op.getMask(), op.getSem(), [&](Value predicate, unsigned reg) {
-    Value value = f.registers(op.getVal())[reg];
-    Value old = b.instValue(form, {predicate, f.registers(op.getPtr())[reg], bits ? b.toBits(value) : value});
+    Value value = f.registers(op.getVal())[reg], pointer = f.registers(op.getPtr())[reg];
+    if (operation.empty()) {
+      return swapUntilEqual(f, prefix + "cas.b16", predicate, pointer, value, kind);
+    }
+    Value old = b.instValue(prefix + operation, {predicate, pointer, bits ? b.toBits(value) : value});
     return bits ? b.fromBits(old, element) : old;
   });
 }

@@ -69,6 +69,9 @@ private:
 };
 
 FailureOr<SmallVector<Run>> Scan::findRuns() {
+  if (TensorLayout::movingBits(layout.blocks, axis)) {
+    return op.emitOpError("across the CTAs of a cluster is not supported");
+  }
   struct AxisBit {
     Holder holder;
     unsigned bit;
@@ -87,8 +90,8 @@ FailureOr<SmallVector<Run>> Scan::findRuns() {
     return success();
   };
   if (failed(collect(layout.registers, Holder::Register)) || failed(collect(layout.lanes, Holder::Lane)) ||
-      failed(collect(layout.warps, Holder::Warp)) || TensorLayout::movingBits(layout.blocks, axis)) {
-    return op.emitOpError("along this axis needs a layout whose bits are single coordinates of one CTA");
+      failed(collect(layout.warps, Holder::Warp))) {
+    return op.emitOpError("along this axis needs a layout whose bits are single coordinates");
   }
   SmallVector<Run> runs;
   for (auto [axisBit, held] : bits) {
