@@ -33,14 +33,9 @@ class PersistentFp8Matmul : public PersistentProduct {
 public:
   PersistentFp8Matmul(KernelBuilder &builder, const ProductShapes &shapes, int64_t k)
       : PersistentProduct(builder, shapes), numBlocks_(llvm::divideCeil(k, kBlock)),
-        unrolled_(std::clamp<int64_t>(kUnrolledColumns / tile_.columns, 1, std::min(kMostUnrolled, tile_.stages - 1))),
-        window_(tile_.columns > kWindowColumns ? 1 : size_t(unrolled_) * parts_.size()) {}
+        window_(tile_.columns > kWindowColumns ? 1 : size_t(tile_.unrolled) * parts_.size()) {}
 
 private:
-  /// Columns of blocks that a loop takes at a time, and blocks: the fewer columns, the longer is what lies between the
-  /// start of a product and the use of its sums beside the product. Their slots are all held, so that one must be left
-  /// to load into.
-  static constexpr int64_t kUnrolledColumns = 256, kMostUnrolled = 4;
   /// More columns leave registers for one part's partial sums alone.
   static constexpr int64_t kWindowColumns = 192;
 
@@ -67,7 +62,7 @@ private:
   /// The products of scales for a part, as large as the part.
   Value scaleOf(size_t part, const Scales &scales);
 
-  int64_t numBlocks_, unrolled_;
+  int64_t numBlocks_;
   size_t window_; ///< products in flight
 };
 
@@ -160,7 +155,7 @@ llvm::SmallVector<Value> PersistentFp8Matmul::addBlocks(int64_t consumer, const 
 llvm::SmallVector<Value> PersistentFp8Matmul::multiply(int64_t consumer, const TilePosition &at,
                                                        RingPosition &position) {
   Scales pointers = pointersToScales(consumer, at);
-  int64_t rest = numBlocks_ % unrolled_, whole = numBlocks_ - rest;
+  int64_t rest = numBlocks_ % tile_.unrolled, whole = numBlocks_ - rest;
   llvm::SmallVector<Value> carried = zeros();
   size_t numSums = parts_.size();
   auto add = [&](Value first, int64_t count, ValueRange now) {
@@ -170,8 +165,8 @@ llvm::SmallVector<Value> PersistentFp8Matmul::multiply(int64_t consumer, const T
     return sums;
   };
   carried.append({position.slot, position.phase});
-  carried = b.loop(b.i32(0), b.i32(whole), unrolled_, carried,
-                   [&](Value block, ValueRange now) { return add(block, unrolled_, now); });
+  carried = b.loop(b.i32(0), b.i32(whole), tile_.unrolled, carried,
+                   [&](Value block, ValueRange now) { return add(block, tile_.unrolled, now); });
   if (rest) {
     carried = add(b.i32(whole), rest, carried);
   }

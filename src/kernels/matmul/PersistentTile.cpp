@@ -14,11 +14,13 @@ namespace {
 /// The machine that the model has in mind. The grid follows the device that is there; only the choice is made for this.
 constexpr double kMultiprocessors = 132;
 constexpr double kL2BytesPerClock = 64;       ///< of one multiprocessor
+constexpr double kChipL2BytesPerClock = 6150; ///< of all of them together: 11 TB/s
 constexpr double kMemoryBytesPerClock = 2400; ///< of all, at what copies reach
 constexpr double kLatency = 1000;             ///< of a load from memory under load
 constexpr double kClocksOfZeroRow = 3;        ///< measured: 1.8 ns for a row of 128 bytes past the matrix
 constexpr double kBlockOverhead = 64;         ///< measured: what keeps wgmma waiting between blocks
 constexpr double kPromotionLatency = 100;     ///< from a part's last product to the first use of its sums
+constexpr double kClocksOfColumnScale = 3; ///< measured: a row of scales, which every thread loads its columns' part of
 constexpr double kEpilogue = 900, kFill = 1500;
 constexpr int64_t kSwizzledBytes = 128; ///< of a row of a tile: what is loaded of K at a time
 constexpr int64_t kSharedBytes = 232448;
@@ -71,6 +73,21 @@ int64_t stageBytes(const PersistentTile &tile, const Problem &problem) {
   return (tile.rows + tile.columns) * tile.k * problem.elementBytes;
 }
 
+int64_t numTiles(const PersistentTile &tile, const Problem &problem) {
+  return llvm::divideCeil(problem.rows, tile.rows) * llvm::divideCeil(problem.columns, tile.columns);
+}
+
+double wavesOf(const PersistentTile &tile, const Problem &problem) {
+  return std::ceil(double(numTiles(tile, problem)) / kMultiprocessors);
+}
+
+double l2Clocks(const PersistentTile &tile, const Problem &problem) {
+  double inside = double(std::min(tile.rows, problem.rows) + std::min(tile.columns, problem.columns));
+  double bytes = inside * double(tile.k * problem.elementBytes);
+  double together = std::min(kMultiprocessors, double(numTiles(tile, problem)));
+  return bytes * std::max(1 / kL2BytesPerClock, together / kChipL2BytesPerClock);
+}
+
 double blockClocks(const PersistentTile &tile, const Problem &problem) {
   // An instruction takes 64 rows and 32 bytes of K: of 16 bits, 64 x n x 16 products at 2048 a clock, or its operands
   // at 128 bytes a clock; of 8 bits, twice as many at twice the rate.
@@ -79,18 +96,14 @@ double blockClocks(const PersistentTile &tile, const Problem &problem) {
   for (int64_t part : tile.parts()) {
     instructions += std::max(double(part) / 2, 16 + double(part) / 4);
     // 64 x n values, 128 at a clock.
-    promotions += problem.promotes ? double(part) / 2 + kPromotionLatency : 0;
+    promotions += problem.promotes ? double(part) / 2 + kPromotionLatency / double(tile.unrolled) : 0;
+  }
+  if (problem.promotes && tile.transposed) {
+    promotions += kClocksOfColumnScale * double(tile.columns);
   }
   double consumer = double(tile.k * problem.elementBytes) / kInstructionBytes * instructions;
   double tensor = std::max(double(tile.numConsumers()) * consumer, consumer + promotions) + kBlockOverhead;
-  double inside = double(std::min(tile.rows, problem.rows) + std::min(tile.columns, problem.columns));
-  double l2 = inside * double(tile.k * problem.elementBytes) / kL2BytesPerClock;
-  return std::max({tensor, l2, kLatency / double(tile.stages)});
-}
-
-double wavesOf(const PersistentTile &tile, const Problem &problem) {
-  int64_t tiles = llvm::divideCeil(problem.rows, tile.rows) * llvm::divideCeil(problem.columns, tile.columns);
-  return std::ceil(double(tiles) / kMultiprocessors);
+  return std::max({tensor, l2Clocks(tile, problem), kLatency / double(tile.stages)});
 }
 
 double blocksOf(const PersistentTile &tile, const Problem &problem) {
@@ -117,6 +130,12 @@ double memoryClocks(const Problem &problem) {
 PersistentTile complete(PersistentTile tile, const Problem &problem) {
   int64_t fitting = (kSharedBytes - kReserved - stagedBytes(tile, problem)) / stageBytes(tile, problem);
   tile.stages = std::min(fitting, kMostStages);
+  if (problem.promotes) {
+    // What lies between the start of a product and the use of its sums takes longer than a product of few columns. The
+    // slots of all that are started are held, so that one must be left to load into.
+    constexpr int64_t kColumnsInFlight = 256, kMostInFlight = 4;
+    tile.unrolled = std::clamp<int64_t>(std::min(kColumnsInFlight / tile.columns, tile.stages - 1), 1, kMostInFlight);
+  }
   double side = std::sqrt(kMultiprocessors * double(tile.columns) / double(tile.rows));
   tile.groupRows = int64_t(llvm::bit_floor(std::max<uint64_t>(1, uint64_t(side))));
   return tile;

@@ -7,7 +7,8 @@
 //     tensor    wgmma at its rate, or at that of its reads of shared memory where it has few columns; or what one
 //               consumer takes for its products and for adding them to its sums where fp8 is promoted, which another
 //               one's products hide; what lies between blocks
-//     l2        bytes of the operands that lie inside of the matrices, at what one multiprocessor gets from L2
+//     l2        bytes of the operands that lie inside of the matrices, at what one multiprocessor gets from L2, or all
+//               that have tiles together
 //     latency   of memory: so many stages are in flight
 //   total = max(waves * (blocks * block + epilogue) + fill, bytes / memory bandwidth) + waves * blocks * zeros
 //     zeros     rows of a tile past the matrix: TMA takes longer to make them than to copy, whatever else it waits for
@@ -30,6 +31,7 @@ struct PersistentTile {
   int64_t k = 64;          ///< one swizzled row of 128 bytes
   int64_t largestPart = 256;
   int64_t stages = 0;
+  int64_t unrolled = 1;  ///< blocks of K that a consumer of fp8 starts before it promotes the first; below `stages`
   int64_t groupRows = 1; ///< of tiles that a wave goes down before it goes right
 
   int64_t numConsumers() const { return rows / 64; }

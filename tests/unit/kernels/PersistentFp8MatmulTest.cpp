@@ -9,6 +9,7 @@
 
 #include "mlir/IR/MLIRContext.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <doctest/doctest.h>
 
@@ -78,14 +79,15 @@ void check(const Problem &problem, const PersistentTile &tile, const std::vector
   }
 }
 
-/// With the fewest stages with which the loop over K takes as many blocks at a time as with all that fit.
 PersistentTile fp8Tile(int64_t rows, int64_t columns, bool transposed = false) {
+  int64_t unrolled = columns <= 64 ? 4 : columns <= 128 ? 2 : 1;
   return {.rows = rows,
           .columns = columns,
           .transposed = transposed,
           .k = kBlock,
           .largestPart = kBlock,
-          .stages = columns <= 64 ? 5 : 3,
+          .stages = std::max<int64_t>(3, unrolled + 1),
+          .unrolled = unrolled,
           .groupRows = 2};
 }
 
@@ -128,6 +130,7 @@ TEST_CASE("the order of threads and of asynchronous work does not matter in fp8"
   }
   PersistentTile tile = fp8Tile(128, 64);
   tile.stages = 2;
+  tile.unrolled = 1;
   check({200, 72, 656}, tile, devices);
   check({40, 136, 656}, fp8Tile(64, 40, true), devices);
 }
@@ -149,6 +152,7 @@ TEST_CASE("the model gives fp8 blocks of 128, a scale of B to each part, and rin
         CHECK(tile.k == kBlock);
         CHECK(tile.parts().front() <= kBlock);
         CHECK(tile.stages >= 3);
+        CHECK(tile.unrolled < tile.stages);
         CHECK(tile.stages * (tile.rows + tile.columns) * tile.k < 227 * 1024);
       }
       bool isTransposed = choosePersistentTile(problem.describe()).transposed;
@@ -156,6 +160,21 @@ TEST_CASE("the model gives fp8 blocks of 128, a scale of B to each part, and rin
       CHECK(isTransposed <= (m <= 64));
     }
   }
+}
+
+TEST_CASE("the model gives fp8 the tiles that were measured to be fast") {
+  auto choose = [](int m, int n, int k) { return choosePersistentTile(Problem{m, n, k}.describe()); };
+  auto hasShape = [](const PersistentTile &tile, int rows, int columns, bool transposed) {
+    return tile.rows == rows && tile.columns == columns && tile.transposed == transposed;
+  };
+  CHECK(hasShape(choose(4096, 7168, 16384), 128, 256, false));
+  CHECK(hasShape(choose(4096, 4096, 7168), 128, 256, false));
+  CHECK(hasShape(choose(4096, 2112, 7168), 128, 192, false));
+  CHECK(hasShape(choose(128, 7168, 2048), 64, 128, false));
+  CHECK(hasShape(choose(128, 2112, 7168), 64, 64, false));
+  CHECK(hasShape(choose(64, 7168, 2048), 64, 64, false));
+  CHECK(hasShape(choose(1, 4096, 7168), 64, 8, true));
+  CHECK(hasShape(choose(8, 7168, 16384), 64, 8, true));
 }
 
 TEST_SUITE_END();
