@@ -336,7 +336,13 @@ void issue(Warpgroup &group) {
   }
 }
 
-void fence(Warp &warp) { warp.fenced = true; }
+void fence(Warp &warp) {
+  warp.fenced = true;
+  for (uint32_t lane = 0; lane < warp.numLanes; ++lane) {
+    const Call &call = warp.lanes[lane].call;
+    std::copy_n(call.operands, call.instruction->results.size(), call.results);
+  }
+}
 
 void commit(Warp &warp) { warp.wgmmaGroups.push_back(warp.group->nextSequence - 1); }
 

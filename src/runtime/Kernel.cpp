@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 
 namespace jitk {
 
@@ -143,8 +144,15 @@ Status Kernel::encodeTensorMaps(const LaunchRequest &request, Storage &storage) 
   for (size_t i = 0; i < recipe_.tensorMaps.size(); ++i) {
     const TensorMap &map = recipe_.tensorMaps[i];
     uint64_t sizes[kMaximalTensorMapRank], strides[kMaximalTensorMapRank];
+    bool isEmpty = false;
     for (size_t axis = 0; axis < map.sizes.size(); ++axis) {
       sizes[axis] = static_cast<uint64_t>(map.sizes[axis].evaluate(request.dimensions));
+      isEmpty = isEmpty || sizes[axis] == 0;
+    }
+    if (isEmpty) {
+      // No map has a size of zero: a kernel that runs at all moves nothing of such a tensor.
+      std::memset(storage.maps[i], 0, kTensorMapBytes);
+      continue;
     }
     for (size_t axis = 0; axis < map.strides.size(); ++axis) {
       strides[axis] = static_cast<uint64_t>(map.strides[axis].evaluate(request.dimensions));

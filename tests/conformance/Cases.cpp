@@ -113,6 +113,11 @@ const std::vector<checked::Problem> &edgeCases() {
       {"flash_attention batch=* heads=2 seq_q=* seq_k=* head_dim=64 causal=true",
        {{"batch", 2}, {"seq_q", 19}, {"seq_k", 83}}},
       {"flash_attention batch=* heads=2 seq_q=* seq_k=* head_dim=64", {{"batch", 1}, {"seq_q", 7}, {"seq_k", 0}}},
+      {"flash_attention batch=2 heads=4 kv_heads=2 seq_q=300 seq_k=420 head_dim=128 causal=true", {}},
+      {"flash_attention batch=* heads=2 seq_q=*<=64 seq_k=* head_dim=128 dtype=fp16",
+       {{"batch", 2}, {"seq_q", 50}, {"seq_k", 384}}},
+      {"flash_attention heads=2 seq_q=256 seq_k=320 head_dim=256", {}},
+      {"flash_attention heads=2 seq_q=200 seq_k=200 head_dim=80 value_dim=48 causal=true out_dtype=fp32", {}},
 
       // fp8_block_matmul: scale blocks that are whole and cut in each dimension.
       {"fp8_block_matmul m=64 n=128 k=128 out_dtype=fp16", {}},

@@ -39,7 +39,7 @@ enum class Handler : uint16_t {
   Ldmatrix,          // {matrices, transposed}: i32 shared row address
   Stmatrix,          // {matrices, transposed}: i32 shared row address, registers
   Mma,               // {m, n, k, Element of A, Element of C and D, Element of B}: A, B, C registers; D
-  WgmmaFence,
+  WgmmaFence,        // operands are tied to results (registers that products read next)
   WgmmaCommit,
   WgmmaWait,         // imm 0 = groups that may stay pending; operands are tied to results (the registers it releases)
   Wgmma,             // {n, k, Element of A, of B, of C and D, 1 = A in registers}: A (descriptor or 4 registers), B

@@ -132,6 +132,20 @@ static void addWgmmaProduct(Table &table, const Product &product) {
   }
 }
 
+/// A fence that hands registers of a left operand through: they are written before it, not between the products.
+static void addWgmmaFence(Table &table, const std::string &suffix, std::string registers) {
+  int tied = registers.empty() ? -1 : 0;
+  table.push_back({.form = "wgmma.fence" + suffix,
+                   .results = registers,
+                   .operands = std::move(registers),
+                   .assembly = "wgmma.fence.sync.aligned;",
+                   .tiedOperands = tied,
+                   .minCapability = 90,
+                   .family = Family::Exact,
+                   .minPtx = 80,
+                   .handler = Handler::WgmmaFence});
+}
+
 /// A wait that hands the accumulators through, so that neither compiler moves a use of them before it.
 static void addWgmmaWait(Table &table, const std::string &suffix, std::string registers) {
   int tied = registers.empty() ? -1 : 0;
@@ -159,12 +173,10 @@ void addWgmma(Table &table) {
   }
   addWgmmaProduct(table, {Element::S32, Element::S8, Element::S8, 32});
 
-  table.push_back({.form = "wgmma.fence",
-                   .assembly = "wgmma.fence.sync.aligned;",
-                   .minCapability = 90,
-                   .family = Family::Exact,
-                   .minPtx = 80,
-                   .handler = Handler::WgmmaFence});
+  addWgmmaFence(table, "", "");
+  for (unsigned count = 4; count <= 128; count += 4) {
+    addWgmmaFence(table, ".b32x" + utostr(count), std::string(count, 'r'));
+  }
   table.push_back({.form = "wgmma.commit_group",
                    .assembly = "wgmma.commit_group.sync.aligned;",
                    .minCapability = 90,

@@ -45,7 +45,8 @@ LogicalResult WarpGroupDotOp::verify() {
   auto b = cast<ShapedType>(getB().getType());
   auto c = getC().getType();
   auto mma = dyn_cast_or_null<ttg::NvidiaMmaEncodingAttr>(c.getEncoding());
-  bool isOpen = !c.getEncoding() && isa<ttg::MemDescType>(getA().getType());
+  auto left = dyn_cast<RankedTensorType>(getA().getType());
+  bool isOpen = !c.getEncoding() && (!left || !left.getEncoding());
   if (!isOpen && (!mma || !mma.isHopper())) {
     return emitOpError("accumulator must have an nvidia_mma encoding of version 3");
   }
@@ -60,7 +61,8 @@ LogicalResult WarpGroupDotOp::verify() {
   if (a.getDimSize(1) != b.getDimSize(0) || a.getDimSize(0) != c.getDimSize(0) || b.getDimSize(1) != c.getDimSize(1)) {
     return emitOpError("shapes must be M x K, K x N and M x N");
   }
-  if (failed(verifyOperand(*this, "a", a, mma)) || failed(verifyOperand(*this, "b", b, mma))) {
+  bool isLeftOpen = isOpen && left;
+  if ((!isLeftOpen && failed(verifyOperand(*this, "a", a, mma))) || failed(verifyOperand(*this, "b", b, mma))) {
     return failure();
   }
   if (int numWarps = ttg::lookupNumWarps(*this); numWarps % 4 != 0) {

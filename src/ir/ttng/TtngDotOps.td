@@ -15,7 +15,7 @@ def Ttng_WarpGroupDotOp : Ttng_Op<"warp_group_dot", [
   let description = [{
     A is in shared memory or registers, B in shared memory. Without `useC`, or where it is true, C is added. With `isAsync`
     the result, and the operands' registers and buffers, may only be used after a `warp_group_dot_wait`. Before layouts are
-    assigned C has no encoding, and A and B are buffers.
+    assigned C has no encoding, nor has A in registers.
 
     ```mlir
     %d = ttng.warp_group_dot %a, %b, %c {inputPrecision = 0 : i32, isAsync = true} : !ttg.memdesc<128x64xf16, #s, #smem> * !ttg.memdesc<64x64xf16, #s, #smem> -> tensor<128x64xf32, #mma>

@@ -10,6 +10,7 @@
 
 #include "src/kernels/attention/FlashAttention.h"
 
+#include "src/kernels/attention/PersistentAttention.h"
 #include "src/kernels/vocabulary/DimensionParts.h"
 #include "src/kernels/vocabulary/OnlineSoftmax.h"
 
@@ -25,7 +26,7 @@ namespace {
 /// What tensor cores contract at a time.
 constexpr int64_t kLeastPart = 16;
 
-struct AttentionTile {
+struct PlainTile {
   int64_t m, n;
   unsigned numWarps;
 };
@@ -38,7 +39,7 @@ struct HeadView {
 
 } // namespace
 
-static AttentionTile chooseTile(const Description &description, const Target &target) {
+static PlainTile chooseTile(const Description &description, const Target &target) {
   const Dimension &queries = description.dimension("seq_q");
   int64_t most = queries.isStatic() ? queries.value : queries.bound;
   bool few = most > 0 && most <= 64;
@@ -54,7 +55,7 @@ namespace {
 /// Writes the kernel; its members are what the steps share.
 class FlashAttentionWriter {
 public:
-  FlashAttentionWriter(KernelBuilder &b, const Description &description, const AttentionTile &tile)
+  FlashAttentionWriter(KernelBuilder &b, const Description &description, const PlainTile &tile)
       : b_(b), description_(description), tile_(tile), type_(elementTypeOf(description.word("dtype"), *b.getContext())),
         causal_(description.flag("causal")) {}
 
@@ -79,7 +80,7 @@ private:
 
   KernelBuilder &b_;
   const Description &description_;
-  const AttentionTile tile_;
+  const PlainTile tile_;
   Type type_;
   bool causal_;
   Value batch_, head_, firstQuery_;
@@ -250,8 +251,11 @@ static KernelSignature makeSignature(const Description &description, MLIRContext
 }
 
 Result<BuiltKernel> buildFlashAttention(const Description &description, const Target &target, MLIRContext &context) {
+  if (servesPersistentAttention(description, target)) {
+    return buildPersistentAttention(description, chooseAttentionTile(description), target, context);
+  }
   KernelSignature signature = makeSignature(description, context);
-  AttentionTile tile = chooseTile(description, target);
+  PlainTile tile = chooseTile(description, target);
   KernelBuilder b(context, signature, target, "flash_attention", tile.numWarps);
   FlashAttentionWriter(b, description, tile).write();
   Expression blocks =

@@ -117,7 +117,8 @@ BuiltKernel KernelBuilder::finish(std::array<Expression, 3> grid) && {
 
 Value KernelBuilder::descriptorParameter(llvm::StringRef name, const SharedTile &tile) {
   for (auto [index, parameter] : llvm::enumerate(parameters_)) {
-    if (parameter->name == name && parameter->type == tile.descriptorType()) {
+    auto type = dyn_cast_or_null<tt::TensorDescType>(parameter->type);
+    if (type && parameter->name == name && type == tile.descriptorType(type.getBlockType().getRank())) {
       return function_.getArgument(index);
     }
   }
@@ -201,7 +202,8 @@ Value KernelBuilder::subf(Value lhs, Value rhs) { return createOrFold<arith::Sub
 Value KernelBuilder::mulf(Value lhs, Value rhs) { return createOrFold<arith::MulFOp>(lhs, rhs); }
 Value KernelBuilder::divf(Value lhs, Value rhs) { return createOrFold<arith::DivFOp>(lhs, rhs); }
 Value KernelBuilder::maxf(Value lhs, Value rhs) { return createOrFold<arith::MaxNumFOp>(lhs, rhs); }
-Value KernelBuilder::exp2(Value value) { return createOrFold<math::Exp2Op>(value); }
+Value KernelBuilder::fma(Value lhs, Value rhs, Value addend) { return createOrFold<math::FmaOp>(lhs, rhs, addend); }
+Value KernelBuilder::exp2(Value value) { return createOrFold<math::Exp2Op>(value, arith::FastMathFlags::afn); }
 Value KernelBuilder::log2(Value value) { return createOrFold<math::Log2Op>(value); }
 Value KernelBuilder::rsqrt(Value value) { return createOrFold<math::RsqrtOp>(value); }
 Value KernelBuilder::equalf(Value lhs, Value rhs) {
@@ -325,6 +327,11 @@ Value KernelBuilder::awaitProducts(Value accumulator, unsigned inFlight) {
   return ttng::WarpGroupDotWaitOp::create(*this, ValueRange{accumulator}, inFlight).getResult(0);
 }
 
+llvm::SmallVector<Value> KernelBuilder::awaitProducts(ValueRange tensors, unsigned inFlight) {
+  auto wait = ttng::WarpGroupDotWaitOp::create(*this, tensors, inFlight);
+  return {wait.getResults().begin(), wait.getResults().end()};
+}
+
 Value KernelBuilder::transposeBuffer(Value buffer) {
   return ttg::MemDescTransOp::create(*this, buffer, llvm::ArrayRef<int32_t>{1, 0});
 }
@@ -436,6 +443,21 @@ void KernelBuilder::ifElse(Value condition, Body ifTrue, Body ifFalse) {
     setInsertionPointToStart(branch.elseBlock());
     ifFalse();
   }
+}
+
+llvm::SmallVector<Value> KernelBuilder::ifThen(Value condition, llvm::function_ref<llvm::SmallVector<Value>()> body,
+                                               ValueRange otherwise) {
+  llvm::APInt known;
+  if (matchPattern(condition, m_ConstantInt(&known))) {
+    return known.isZero() ? llvm::SmallVector<Value>(otherwise) : body();
+  }
+  auto branch = scf::IfOp::create(*this, TypeRange(otherwise), condition, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(*this);
+  setInsertionPointToStart(branch.thenBlock());
+  scf::YieldOp::create(*this, body());
+  setInsertionPointToStart(branch.elseBlock());
+  scf::YieldOp::create(*this, otherwise);
+  return {branch.getResults().begin(), branch.getResults().end()};
 }
 
 llvm::SmallVector<Value> KernelBuilder::loop(Value lower, Value upper, Value step, ValueRange carried, LoopBody body) {

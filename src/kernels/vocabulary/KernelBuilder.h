@@ -64,8 +64,9 @@ public:
   mlir::Value subf(mlir::Value lhs, mlir::Value rhs);
   mlir::Value mulf(mlir::Value lhs, mlir::Value rhs);
   mlir::Value divf(mlir::Value lhs, mlir::Value rhs);
-  mlir::Value maxf(mlir::Value lhs, mlir::Value rhs); ///< the other operand if one is NaN
-  mlir::Value exp2(mlir::Value value);
+  mlir::Value fma(mlir::Value lhs, mlir::Value rhs, mlir::Value addend); ///< lhs * rhs + addend, rounded once
+  mlir::Value maxf(mlir::Value lhs, mlir::Value rhs);                    ///< the other operand if one is NaN
+  mlir::Value exp2(mlir::Value value);                                   ///< approximate; subnormal numbers are zero
   mlir::Value log2(mlir::Value value);
   mlir::Value rsqrt(mlir::Value value);
   mlir::Value equalf(mlir::Value lhs, mlir::Value rhs);    ///< ordered
@@ -95,11 +96,13 @@ public:
   mlir::Value reshape(mlir::Value tensor, llvm::ArrayRef<int64_t> shape);
 
   // Products of a warpgroup, in flight until they are awaited: only then is the accumulator, and are the buffers, free.
-  /// accumulator + lhs * rhs, or lhs * rhs alone where `accumulates` is false. lhs [m, k] and rhs [k, n] are buffers.
-  /// Sums of fp8 have the precision of the tensor cores: who sums more than 128 of K promotes.
+  /// accumulator + lhs * rhs, or lhs * rhs alone where `accumulates` is false. rhs [k, n] is a buffer, lhs [m, k] too
+  /// or a tensor. Sums of fp8 have the precision of the tensor cores: who sums more than 128 of K promotes.
   mlir::Value startProduct(mlir::Value lhs, mlir::Value rhs, mlir::Value accumulator, bool accumulates = true);
   /// The accumulator when at most the last `inFlight` products are not done.
   mlir::Value awaitProducts(mlir::Value accumulator, unsigned inFlight);
+  /// The same for several accumulators, and for tensors that products read as their left operand.
+  llvm::SmallVector<mlir::Value> awaitProducts(mlir::ValueRange tensors, unsigned inFlight);
   /// A buffer seen with its dimensions exchanged.
   mlir::Value transposeBuffer(mlir::Value buffer);
 
@@ -127,6 +130,9 @@ public:
   using Body = llvm::function_ref<void()>;
   /// Runs one of the two bodies; a null one does nothing.
   void ifElse(mlir::Value condition, Body ifTrue, Body ifFalse = {});
+  /// What `body` gives where the condition holds, else `otherwise`.
+  llvm::SmallVector<mlir::Value>
+  ifThen(mlir::Value condition, llvm::function_ref<llvm::SmallVector<mlir::Value>()> body, mlir::ValueRange otherwise);
   /// `for (i = lower; i < upper; i += step)` with carried values; returns their last values. No loop is made if the
   /// bounds are constants and it would not run.
   llvm::SmallVector<mlir::Value> loop(mlir::Value lower, mlir::Value upper, int64_t step, mlir::ValueRange carried,

@@ -16,20 +16,23 @@ void KernelSignature::tensor(llvm::StringRef name, mlir::Type elementType, uint3
   recipe_.alignments.push_back(alignment);
 }
 
-/// The tensor map of a row-major tensor [rows, columns] for copies of `tile`.
-static TensorMap mapOf(uint32_t tensor, const Expression &rows, const Expression &columns, const SharedTile &tile) {
-  int64_t elementBytes = tile.elementType.getIntOrFloatBitWidth() / 8;
+/// The tensor map of a row-major tensor for copies of `tile`; `sizes` outermost first.
+static TensorMap mapOf(uint32_t tensor, llvm::ArrayRef<Expression> sizes, const SharedTile &tile) {
   TensorMap map;
   map.tensor = tensor;
   map.elementType = tile.mapElementType();
   map.swizzle = tile.mapSwizzle();
-  map.sizes = {columns, rows};
-  map.strides = {Expression::binary(Op::Mul, columns, Expression::constant(elementBytes))};
-  map.box = tile.mapBox();
+  map.sizes = {sizes.rbegin(), sizes.rend()};
+  Expression stride = Expression::constant(tile.elementType.getIntOrFloatBitWidth() / 8);
+  for (const Expression &size : llvm::ArrayRef(map.sizes).drop_back()) {
+    stride = Expression::binary(Op::Mul, size, stride);
+    map.strides.push_back(stride);
+  }
+  map.box = tile.mapBox(unsigned(sizes.size()));
   return map;
 }
 
-void KernelSignature::tiledTensor(llvm::StringRef name, const Expression &rows, const Expression &columns,
+void KernelSignature::tiledTensor(llvm::StringRef name, llvm::ArrayRef<Expression> sizes,
                                   llvm::ArrayRef<SharedTile> tiles) {
   constexpr uint32_t kAlignment = 16; // what TMA asks of an address
   auto tensor = uint32_t(recipe_.tensors.size());
@@ -37,13 +40,13 @@ void KernelSignature::tiledTensor(llvm::StringRef name, const Expression &rows, 
   recipe_.alignments.push_back(kAlignment);
   llvm::SmallVector<mlir::Type> declared;
   for (const SharedTile &tile : tiles) {
-    if (llvm::is_contained(declared, tile.descriptorType())) {
+    mlir::Type type = tile.descriptorType(unsigned(sizes.size()));
+    if (llvm::is_contained(declared, type)) {
       continue;
     }
-    declared.push_back(tile.descriptorType());
-    parameters_.push_back(
-        {name.str(), Parameter::Kind::Descriptor, tile.descriptorType(), 1, uint32_t(recipe_.tensorMaps.size())});
-    recipe_.tensorMaps.push_back(mapOf(tensor, rows, columns, tile));
+    declared.push_back(type);
+    parameters_.push_back({name.str(), Parameter::Kind::Descriptor, type, 1, uint32_t(recipe_.tensorMaps.size())});
+    recipe_.tensorMaps.push_back(mapOf(tensor, sizes, tile));
   }
 }
 

@@ -34,11 +34,14 @@ public:
   /// Declares the next tensor of the description; `alignment` in bytes is what the launch checks and the code relies
   /// on.
   void tensor(llvm::StringRef name, mlir::Type elementType, uint32_t alignment = 16);
-  /// Declares the next tensor of the description, row major [rows, columns], to be moved by TMA in tiles like `tiles`:
-  /// the function is given a descriptor for each kind of tile, which the launch encodes. A row must be a multiple of 16
-  /// bytes.
+  /// Declares the next tensor of the description, row major [..., rows, columns], to be moved by TMA in tiles like
+  /// `tiles`: the function is given a descriptor for each kind of tile, which the launch encodes. A row must be a
+  /// multiple of 16 bytes.
+  void tiledTensor(llvm::StringRef name, llvm::ArrayRef<Expression> sizes, llvm::ArrayRef<SharedTile> tiles);
   void tiledTensor(llvm::StringRef name, const Expression &rows, const Expression &columns,
-                   llvm::ArrayRef<SharedTile> tiles);
+                   llvm::ArrayRef<SharedTile> tiles) {
+    tiledTensor(name, {rows, columns}, tiles);
+  }
   /// Declares a dimension of the description. Dynamic ones are numbered in the order of declaration.
   void dimension(llvm::StringRef name, const Dimension &dimension);
   /// Declares the next f32 scalar of the description.

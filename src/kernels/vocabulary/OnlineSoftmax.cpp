@@ -29,13 +29,32 @@ SoftmaxState initialSoftmax(KernelBuilder &b, int64_t rows) {
 }
 
 SoftmaxStep accumulateSoftmax(KernelBuilder &b, const SoftmaxState &state, Value scores) {
-  int64_t columns = cast<RankedTensorType>(scores.getType()).getShape()[1];
-  Value maximum = b.maxf(state.maximum, b.reduceRowsMax(scores));
+  SoftmaxParts parts = accumulateSoftmax(b, state, scores, /*scale=*/1);
+  return {parts.state, parts.weights.front(), parts.rescale};
+}
+
+SoftmaxParts accumulateSoftmax(KernelBuilder &b, const SoftmaxState &state, ValueRange scores, double scale) {
+  int64_t rows = rowsOf(state.sum);
+  Value largest;
+  for (Value part : scores) {
+    Value ofPart = b.reduceRowsMax(part);
+    largest = largest ? b.maxf(largest, ofPart) : ofPart;
+  }
+  SoftmaxParts result;
+  Value maximum = b.maxf(state.maximum, b.mulf(largest, b.full(scale, {rows}, b.getF32Type())));
   Value reference = finiteMaximum(b, maximum);
-  Value weights = b.exp2(b.subf(scores, b.asColumn(reference, columns)));
-  Value rescale = b.exp2(b.subf(state.maximum, reference));
-  Value sum = b.addf(b.mulf(state.sum, rescale), b.reduceRowsSum(weights));
-  return {{maximum, sum}, weights, rescale};
+  Value negated = b.subf(b.full(0, {rows}, b.getF32Type()), reference);
+  result.rescale = b.exp2(b.subf(state.maximum, reference));
+  Value sum = b.mulf(state.sum, result.rescale);
+  for (Value part : scores) {
+    int64_t columns = cast<RankedTensorType>(part.getType()).getShape()[1];
+    Value factor = b.full(scale, {rows, columns}, b.getF32Type());
+    Value weights = b.exp2(b.fma(part, factor, b.asColumn(negated, columns)));
+    sum = b.addf(sum, b.reduceRowsSum(weights));
+    result.weights.push_back(weights);
+  }
+  result.state = {maximum, sum};
+  return result;
 }
 
 Value softmaxNormalizer(KernelBuilder &b, const SoftmaxState &state) {

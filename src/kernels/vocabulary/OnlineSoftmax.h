@@ -27,6 +27,17 @@ SoftmaxState initialSoftmax(KernelBuilder &builder, int64_t rows);
 /// Takes in a block of base-2 scores, f32 [rows, columns]; masked scores are -inf.
 SoftmaxStep accumulateSoftmax(KernelBuilder &builder, const SoftmaxState &state, mlir::Value scores);
 
+/// What one block of scores gives, whose columns come in several tensors.
+struct SoftmaxParts {
+  SoftmaxState state;
+  llvm::SmallVector<mlir::Value> weights; ///< of each tensor
+  mlir::Value rescale;
+};
+
+/// The same for scores that `scale` > 0 turns into base 2, in one instruction with the subtraction of the maximum.
+SoftmaxParts accumulateSoftmax(KernelBuilder &builder, const SoftmaxState &state, mlir::ValueRange scores,
+                               double scale);
+
 /// Factor that turns the accumulated values into the result: 1 / l, and 0 for rows that attended to nothing.
 mlir::Value softmaxNormalizer(KernelBuilder &builder, const SoftmaxState &state);
 

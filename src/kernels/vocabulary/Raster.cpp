@@ -12,6 +12,20 @@ TilePosition rasterize(KernelBuilder &b, Value tile, const TileGrid &grid, int64
   return {b.add(firstRow, b.rem(inGroup, rowsInGroup)), b.div(inGroup, rowsInGroup)};
 }
 
+llvm::SmallVector<Value> forEachInRounds(KernelBuilder &b, Value count, ValueRange carried,
+                                         KernelBuilder::LoopBody body) {
+  Value own = b.programId(0), numCtas = b.numPrograms(0), last = b.sub(numCtas, b.i32(1));
+  auto placeIn = [&](Value round) {
+    return b.select(b.equal(b.rem(round, b.i32(2)), b.i32(0)), own, b.sub(last, own));
+  };
+  // The last round may be too short for this CTA.
+  Value numWhole = b.div(count, numCtas);
+  Value isIn = b.lessThan(placeIn(numWhole), b.rem(count, numCtas));
+  Value numRounds = b.add(numWhole, b.select(isIn, b.i32(1), b.i32(0)));
+  return b.loop(b.i32(0), numRounds, 1, carried,
+                [&](Value round, ValueRange now) { return body(b.add(b.mul(round, numCtas), placeIn(round)), now); });
+}
+
 llvm::SmallVector<Value> forEachTile(KernelBuilder &b, const TileGrid &grid, int64_t groupRows, ValueRange carried,
                                      TileBody body) {
   return b.loop(b.programId(0), b.mul(grid.rows, grid.columns), b.numPrograms(0), carried,

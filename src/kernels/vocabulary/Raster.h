@@ -19,6 +19,12 @@ struct TileGrid {
 /// the CTAs that run together share rows of A and columns of B in L2.
 TilePosition rasterize(KernelBuilder &builder, mlir::Value tile, const TileGrid &grid, int64_t groupRows = 8);
 
+/// Runs `body` for the numbers below `count` (i32) that a CTA that stays is to work on. CTAs take them in rounds, one
+/// each; odd rounds go from the last CTA to the first, so that work that gets shorter with its number is shared evenly.
+/// `carried` as in KernelBuilder::loop.
+llvm::SmallVector<mlir::Value> forEachInRounds(KernelBuilder &builder, mlir::Value count, mlir::ValueRange carried,
+                                               KernelBuilder::LoopBody body);
+
 /// Runs `body` for the tiles of a CTA that stays: its own number, then every as many as there are CTAs. `carried` as in
 /// KernelBuilder::loop.
 using TileBody = llvm::function_ref<llvm::SmallVector<mlir::Value>(TilePosition position, mlir::ValueRange carried)>;

@@ -1,6 +1,7 @@
 #include "src/kernels/vocabulary/Ring.h"
 
 #include "src/ir/ttng/Ttng.h"
+#include "src/kernels/vocabulary/MemoryBarriers.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -9,32 +10,13 @@ using namespace mlir;
 namespace jitk::kernels {
 using namespace jitk::ir;
 
-static ttg::MemDescType barrierType(MLIRContext *context, llvm::ArrayRef<int64_t> shape) {
-  auto layout =
-      ttg::SwizzledSharedEncodingAttr::get(context, 1, 1, 1, {0}, ttg::CGAEncodingAttr::getTrivial(context, 1));
-  return ttg::MemDescType::get(shape, IntegerType::get(context, 64), layout, ttg::SharedMemorySpaceAttr::get(context),
-                               /*mutableMemory=*/true);
-}
-
-Value Ring::makeBarriers(unsigned arrivals) const {
-  auto barriers = ttg::LocalAllocOp::create(builder_, barrierType(builder_.getContext(), {stages_, 1}));
-  for (int64_t slot = 0; slot < stages_; ++slot) {
-    ttng::InitBarrierOp::create(builder_, barrier(barriers, builder_.i32(slot)), arrivals);
-  }
-  return barriers;
-}
-
 Ring::Ring(KernelBuilder &builder, int64_t stages, llvm::ArrayRef<SharedTile> tiles, unsigned consumerWarps)
     : builder_(builder), stages_(stages), tiles_(tiles) {
   for (const SharedTile &tile : tiles) {
     buffers_.push_back(ttg::LocalAllocOp::create(builder, tile.bufferType(stages)));
   }
-  full_ = makeBarriers(1);
-  empty_ = makeBarriers(consumerWarps);
-}
-
-Value Ring::barrier(Value barriers, Value slot) const {
-  return ttg::MemDescIndexOp::create(builder_, barrierType(builder_.getContext(), {1}), barriers, slot);
+  full_ = makeBarriers(builder, stages, 1);
+  empty_ = makeBarriers(builder, stages, consumerWarps);
 }
 
 RingPosition Ring::start() const { return {builder_.i32(0), builder_.i32(0)}; }
@@ -51,21 +33,21 @@ void Ring::acquire(const RingPosition &position) const {
   KernelBuilder &b = builder_;
   // In the first round the wait is for the phase before the first, which has passed.
   Value phase = arith::XOrIOp::create(b, position.phase, b.i32(1));
-  ttng::WaitBarrierOp::create(b, barrier(empty_, position.slot), phase);
+  ttng::WaitBarrierOp::create(b, barrierAt(builder_, empty_, position.slot), phase);
   int64_t bytes = 0;
   for (const SharedTile &tile : tiles_) {
     bytes += tile.bytes();
   }
-  ttng::BarrierExpectOp::create(b, barrier(full_, position.slot), uint32_t(bytes), b.boolean(true));
+  ttng::BarrierExpectOp::create(b, barrierAt(builder_, full_, position.slot), uint32_t(bytes), b.boolean(true));
 }
 
-void Ring::load(const RingPosition &position, unsigned tile, Value matrix, Value row, Value column) const {
-  ttng::AsyncTMACopyGlobalToLocalOp::create(builder_, matrix, ValueRange{row, column}, barrier(full_, position.slot),
+void Ring::load(const RingPosition &position, unsigned tile, Value matrices, ValueRange origin) const {
+  ttng::AsyncTMACopyGlobalToLocalOp::create(builder_, matrices, origin, barrierAt(builder_, full_, position.slot),
                                             this->tile(position, tile), builder_.boolean(true));
 }
 
 void Ring::await(const RingPosition &position) const {
-  ttng::WaitBarrierOp::create(builder_, barrier(full_, position.slot), position.phase);
+  ttng::WaitBarrierOp::create(builder_, barrierAt(builder_, full_, position.slot), position.phase);
 }
 
 Value Ring::tile(const RingPosition &position, unsigned tile) const {
@@ -79,7 +61,7 @@ Value Ring::read(const RingPosition &position, unsigned tile) const {
 }
 
 void Ring::release(Value slot) const {
-  ttng::ArriveBarrierOp::create(builder_, barrier(empty_, slot), 1u, /*perWarp=*/true);
+  ttng::ArriveBarrierOp::create(builder_, barrierAt(builder_, empty_, slot), 1u, /*perWarp=*/true);
 }
 
 } // namespace jitk::kernels

@@ -36,7 +36,12 @@ public:
   /// Waits until the slot is empty and announces the bytes of all its tiles, each of which is to be loaded next.
   void acquire(const RingPosition &position) const;
   /// Starts the copy of the tile from element (row, column) on; what lies outside of the matrix becomes zero.
-  void load(const RingPosition &position, unsigned tile, mlir::Value matrix, mlir::Value row, mlir::Value column) const;
+  void load(const RingPosition &position, unsigned tile, mlir::Value matrix, mlir::Value row,
+            mlir::Value column) const {
+    load(position, tile, matrix, {row, column});
+  }
+  /// The same of stacked matrices; outermost coordinate first.
+  void load(const RingPosition &position, unsigned tile, mlir::Value matrices, mlir::ValueRange origin) const;
 
   // A consumer.
   /// Waits until the slot is full.
@@ -49,9 +54,6 @@ public:
   void release(mlir::Value slot) const;
 
 private:
-  mlir::Value barrier(mlir::Value barriers, mlir::Value slot) const;
-  mlir::Value makeBarriers(unsigned arrivals) const;
-
   KernelBuilder &builder_;
   int64_t stages_;
   llvm::SmallVector<SharedTile> tiles_;

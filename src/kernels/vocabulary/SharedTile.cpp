@@ -2,6 +2,7 @@
 
 #include "src/ir/layout/TmaBoxes.h"
 
+#include "llvm/ADT/Sequence.h"
 #include "llvm/Support/ErrorHandling.h"
 
 using namespace mlir;
@@ -9,10 +10,18 @@ using namespace mlir;
 namespace jitk::kernels {
 using namespace jitk::ir;
 
-static ttg::NVMMASharedEncodingAttr encodingOf(const SharedTile &tile) {
+/// The shape of a tile as a block of a tensor of `rank` dimensions.
+static SmallVector<int64_t> blockShape(const SharedTile &tile, unsigned rank) {
+  SmallVector<int64_t> shape(rank - 2, 1);
+  shape.append({tile.rows, tile.columns});
+  return shape;
+}
+
+static ttg::NVMMASharedEncodingAttr encodingOf(const SharedTile &tile, unsigned rank = 2) {
   MLIRContext *context = tile.elementType.getContext();
-  return ttg::NVMMASharedEncodingAttr::get(context, {tile.rows, tile.columns}, /*order=*/{1, 0},
-                                           ttg::CGAEncodingAttr::getTrivial(context, 2), tile.elementType,
+  SmallVector<unsigned> order = llvm::to_vector(llvm::reverse(llvm::seq<unsigned>(0, rank)));
+  return ttg::NVMMASharedEncodingAttr::get(context, blockShape(tile, rank), order,
+                                           ttg::CGAEncodingAttr::getTrivial(context, rank), tile.elementType,
                                            /*fp4Padded=*/false);
 }
 
@@ -33,8 +42,8 @@ ttg::MemDescType SharedTile::bufferType(int64_t slots) const {
                                ttg::SharedMemorySpaceAttr::get(elementType.getContext()), /*mutableMemory=*/true);
 }
 
-tt::TensorDescType SharedTile::descriptorType() const {
-  return tt::TensorDescType::get(RankedTensorType::get({rows, columns}, elementType, encoding()));
+tt::TensorDescType SharedTile::descriptorType(unsigned rank) const {
+  return tt::TensorDescType::get(RankedTensorType::get(blockShape(*this, rank), elementType, encodingOf(*this, rank)));
 }
 
 uint32_t SharedTile::mapElementType() const {
@@ -57,9 +66,11 @@ uint32_t SharedTile::mapElementType() const {
 
 uint32_t SharedTile::mapSwizzle() const { return boxesOf(*this).swizzleMode; }
 
-std::vector<uint32_t> SharedTile::mapBox() const {
+std::vector<uint32_t> SharedTile::mapBox(unsigned rank) const {
   TmaBoxes boxes = boxesOf(*this);
-  return {boxes.box.rbegin(), boxes.box.rend()};
+  std::vector<uint32_t> box(boxes.box.rbegin(), boxes.box.rend());
+  box.resize(rank, 1);
+  return box;
 }
 
 } // namespace jitk::kernels

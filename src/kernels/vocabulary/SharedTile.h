@@ -19,13 +19,14 @@ struct SharedTile {
   mlir::Attribute encoding() const;
   /// A buffer of one tile, or of a row of `slots` of them.
   ir::ttg::MemDescType bufferType(int64_t slots = 0) const;
-  /// The descriptor of a matrix that is moved in such tiles.
-  ir::tt::TensorDescType descriptorType() const;
+  /// The descriptor of a matrix that is moved in such tiles; with a rank above 2, of matrices stacked along the outer
+  /// dimensions, in which a tile belongs to one matrix.
+  ir::tt::TensorDescType descriptorType(unsigned rank = 2) const;
 
   // The fields of its tensor map, as the driver has them; the box innermost dimension first.
   uint32_t mapElementType() const;
   uint32_t mapSwizzle() const;
-  std::vector<uint32_t> mapBox() const;
+  std::vector<uint32_t> mapBox(unsigned rank = 2) const;
 };
 
 } // namespace jitk::kernels

@@ -23,16 +23,37 @@ TileStore::TileStore(KernelBuilder &builder, const SharedTile &tile)
     : builder_(builder), slice_(sliceOf(tile)), numSlots_(numSlotsOf(tile)),
       slots_(ttg::LocalAllocOp::create(builder, slice_.bufferType(numSlots_))) {}
 
-void TileStore::store(Value tile, Value matrix, Value row, Value column, Finish finish) const {
+Value TileStore::slotOf(size_t slice) const {
+  return ttg::MemDescIndexOp::create(builder_, slice_.bufferType(), slots_, builder_.i32(int64_t(slice) % numSlots_));
+}
+
+void TileStore::copy(size_t slice, Value matrices, ValueRange origin) const {
+  llvm::SmallVector<Value> at(origin);
+  at.back() = builder_.add(at.back(), builder_.i32(int64_t(slice) * slice_.columns));
+  ttng::AsyncTMACopyLocalToGlobalOp::create(builder_, matrices, at, slotOf(slice));
+}
+
+void TileStore::store(Value tile, Value matrices, ValueRange origin, Finish finish) const {
   KernelBuilder &b = builder_;
-  for (auto [index, slice] : llvm::enumerate(b.splitColumns(tile, slice_.columns))) {
-    Value slot = ttg::MemDescIndexOp::create(b, slice_.bufferType(), slots_, b.i32(int64_t(index) % numSlots_));
+  llvm::SmallVector<Value> slices = b.splitColumns(tile, slice_.columns);
+  if (slices.size() <= size_t(numSlots_)) {
+    // All slices have a slot: the role meets once for all of them.
+    llvm::SmallVector<Value> finished = llvm::map_to_vector(slices, finish);
+    ttng::TMAStoreWaitOp::create(b, 0u);
+    for (auto [index, slice] : llvm::enumerate(finished)) {
+      ttg::LocalStoreOp::create(b, slice, slotOf(index));
+    }
+    for (size_t index = 0; index < slices.size(); ++index) {
+      copy(index, matrices, origin);
+    }
+    return;
+  }
+  for (auto [index, slice] : llvm::enumerate(slices)) {
     Value finished = finish(slice);
     // All copies but the last few are done with their slots; a tile has as many slices as fill all slots equally often.
     ttng::TMAStoreWaitOp::create(b, uint32_t(numSlots_ - 1));
-    ttg::LocalStoreOp::create(b, finished, slot);
-    Value firstColumn = b.add(column, b.i32(int64_t(index) * slice_.columns));
-    ttng::AsyncTMACopyLocalToGlobalOp::create(b, matrix, ValueRange{row, firstColumn}, slot);
+    ttg::LocalStoreOp::create(b, finished, slotOf(index));
+    copy(index, matrices, origin);
   }
 }
 

@@ -27,11 +27,18 @@ public:
   using Finish = llvm::function_ref<mlir::Value(mlir::Value slice)>;
   /// Copies a tile to element (row, column) on of the matrix, slice by slice as `finish` makes them. Returns when the
   /// tile's registers are free; the copies go on.
-  void store(mlir::Value tile, mlir::Value matrix, mlir::Value row, mlir::Value column, Finish finish) const;
+  void store(mlir::Value tile, mlir::Value matrix, mlir::Value row, mlir::Value column, Finish finish) const {
+    store(tile, matrix, {row, column}, finish);
+  }
+  /// The same of stacked matrices; outermost coordinate first.
+  void store(mlir::Value tile, mlir::Value matrices, mlir::ValueRange origin, Finish finish) const;
   /// Waits until all copies of the role have read shared memory. Before the role ends.
   static void drain(KernelBuilder &builder);
 
 private:
+  mlir::Value slotOf(size_t slice) const;
+  void copy(size_t slice, mlir::Value matrices, mlir::ValueRange origin) const;
+
   KernelBuilder &builder_;
   SharedTile slice_;
   int64_t numSlots_;

@@ -7,6 +7,8 @@
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Pass/PassManager.h"
 
+#include "llvm/ADT/STLExtras.h"
+
 #include <cstring>
 #include <doctest/doctest.h>
 
@@ -62,9 +64,14 @@ std::vector<EncodedMap> encodeMaps(emulator::EmulatorDevice &device, const Recip
 
 std::vector<uint8_t> EmulatedKernel::run(const emulator::DeviceOptions &options,
                                          const std::vector<std::vector<uint8_t>> &inputs, size_t outputBytes) const {
-  emulator::EmulatorDevice device(options);
   std::vector<std::vector<uint8_t>> images = inputs;
   images.emplace_back(outputBytes, 0xEE);
+  return run(options, std::move(images)).back();
+}
+
+std::vector<std::vector<uint8_t>> EmulatedKernel::run(const emulator::DeviceOptions &options,
+                                                      std::vector<std::vector<uint8_t>> images) const {
+  emulator::EmulatorDevice device(options);
   std::vector<uint64_t> addresses;
   for (const std::vector<uint8_t> &image : images) {
     addresses.push_back(*device.allocate(image.size()));
@@ -103,9 +110,10 @@ std::vector<uint8_t> EmulatedKernel::run(const emulator::DeviceOptions &options,
   REQUIRE(report.ok());
   INFO(report->toString());
   REQUIRE(report->clean());
-  std::vector<uint8_t> output(outputBytes);
-  REQUIRE(device.copyToHost(output.data(), addresses.back(), outputBytes).ok());
-  return output;
+  for (auto [image, address] : llvm::zip_equal(images, addresses)) {
+    REQUIRE(device.copyToHost(image.data(), address, image.size()).ok());
+  }
+  return images;
 }
 
 emulator::DeviceOptions deviceOptions(emulator::AsyncMode mode, uint64_t seed, uint32_t multiprocessors) {

@@ -23,6 +23,9 @@ public:
   /// must be clean.
   std::vector<uint8_t> run(const emulator::DeviceOptions &options, const std::vector<std::vector<uint8_t>> &inputs,
                            size_t outputBytes) const;
+  /// The same with the bytes of every tensor, before and after.
+  std::vector<std::vector<uint8_t>> run(const emulator::DeviceOptions &options,
+                                        std::vector<std::vector<uint8_t>> images) const;
 
 private:
   std::vector<uint8_t> code_;

@@ -42,6 +42,7 @@ struct F32 {
   }
 
   Value exp2(Value x) { return b.instValue("ex2.approx.f32", x); }
+  Value exp2OfNormal(Value x) { return b.instValue("ex2.approx.ftz.f32", x); }
   Value exp(Value x) { return exp2(mul(x, kLog2E)); }
   Value log2(Value x) { return b.instValue("lg2.approx.f32", x); }
   Value log(Value x) { return mul(log2(x), kLn2); }
@@ -151,6 +152,14 @@ template <typename Op, Binary function> static LogicalResult lowerBinary(Op op, 
                          [](F32 &f32, ArrayRef<Value> operands) { return (f32.*function)(operands[0], operands[1]); });
 }
 
+/// An approximation that may take subnormal numbers for zero is one instruction, instead of four.
+static LogicalResult lowerExp2(math::Exp2Op op, FunctionLowering &f) {
+  bool isApproximate = arith::bitEnumContainsAny(op.getFastmath(), arith::FastMathFlags::afn);
+  return lowerThroughF32(op, f, [&](F32 &f32, ArrayRef<Value> operands) {
+    return isApproximate ? f32.exp2OfNormal(operands[0]) : f32.exp2(operands[0]);
+  });
+}
+
 static LogicalResult lowerDivide(arith::DivFOp op, FunctionLowering &f) {
   if (f.elementType(op.getType()).isF64()) {
     return lowerDirectly<arith::DivFOp, LLVM::FDivOp>(op, f);
@@ -222,7 +231,7 @@ static LogicalResult lowerExtern(tt::ExternElementwiseOp op, FunctionLowering &f
 
 void populateMathLowerings(LoweringTable &table) {
   table.add(lowerUnary<math::ExpOp, &F32::exp>);
-  table.add(lowerUnary<math::Exp2Op, &F32::exp2>);
+  table.add(lowerExp2);
   table.add(lowerUnary<math::ExpM1Op, &F32::expm1>);
   table.add(lowerUnary<math::LogOp, &F32::log>);
   table.add(lowerUnary<math::Log2Op, &F32::log2>);

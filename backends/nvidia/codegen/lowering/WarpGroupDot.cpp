@@ -18,6 +18,9 @@ using namespace jitk::ir;
 
 namespace {
 
+/// 32-bit registers of the left operand of one instruction.
+constexpr int64_t kFragmentWords = 4;
+
 /// Emits the products of one warp_group_dot.
 class WarpGroupDot {
 public:
@@ -32,6 +35,9 @@ public:
 
 private:
   LogicalResult prepare();
+  /// The words of the left operand that the products of a tile read, step of K after step; empty if it is none.
+  SmallVector<Value> leftWords(int32_t row);
+  LogicalResult fence();
   LogicalResult multiplyTile(int32_t row, int32_t column);
   std::string form() const;
   SmallVector<int64_t> immediates() const;
@@ -49,6 +55,7 @@ private:
   Type elementA_, elementB_;
   std::optional<BufferOperand> bufferA_, bufferB_;
   std::optional<OperandFragments> fragmentsA_;
+  DenseMap<int32_t, SmallVector<Value>> leftWords_; ///< of each tile's first row, after the fence
 };
 
 } // namespace
@@ -146,10 +153,11 @@ LogicalResult WarpGroupDot::multiplyTile(int32_t row, int32_t column) {
   }
   std::string name = form();
   for (int64_t k = 0; k < depth_; k += stepOfK_) {
-    SmallVector<Value> operands =
-        fragmentsA_ ? leftFragment(*fragmentsA_, row, k, 0) : SmallVector<Value>{bufferA_->at(row, k)};
-    if (operands.empty()) {
-      return op_.emitOpError("has a left operand that is not a fragment of its instruction");
+    SmallVector<Value> operands;
+    if (fragmentsA_) {
+      llvm::append_range(operands, ArrayRef(leftWords_[row]).slice(k / stepOfK_ * kFragmentWords, kFragmentWords));
+    } else {
+      operands.push_back(bufferA_->at(row, k));
     }
     operands.push_back(bufferB_->at(column, k));
     bool startsRun = promotes && k % run == 0;
@@ -171,6 +179,44 @@ LogicalResult WarpGroupDot::multiplyTile(int32_t row, int32_t column) {
   return success();
 }
 
+SmallVector<Value> WarpGroupDot::leftWords(int32_t row) {
+  SmallVector<Value> words;
+  for (int64_t k = 0; k < depth_; k += stepOfK_) {
+    SmallVector<Value> fragment = leftFragment(*fragmentsA_, row, int32_t(k), 0);
+    if (fragment.empty()) {
+      return {};
+    }
+    llvm::append_range(words, fragment);
+  }
+  return words;
+}
+
+/// Before the first product, and whenever registers that it reads were written.
+LogicalResult WarpGroupDot::fence() {
+  LoweringBuilder &b = f_.builder();
+  constexpr size_t kMostWords = 128;
+  SmallVector<Value> words;
+  SmallVector<int32_t> rows = fragmentsA_ ? result_.origins(0, 8) : SmallVector<int32_t>();
+  for (int32_t row : rows) {
+    leftWords_[row] = leftWords(row);
+    if (leftWords_[row].empty()) {
+      return op_.emitOpError("has a left operand that is not a fragment of its instruction");
+    }
+  }
+  if (rows.empty()) {
+    b.inst("wgmma.fence", {});
+  }
+  // The assembler asks for a fence of its own before a product whose operand was computed after the last one.
+  for (int32_t row : rows) {
+    for (size_t begin = 0; begin < leftWords_[row].size(); begin += kMostWords) {
+      MutableArrayRef<Value> part = MutableArrayRef(leftWords_[row]).drop_front(begin);
+      part = part.take_front(std::min(kMostWords, part.size()));
+      llvm::copy(b.inst(("wgmma.fence.b32x" + Twine(part.size())).str(), SmallVector<Value>(part)), part.begin());
+    }
+  }
+  return success();
+}
+
 LogicalResult WarpGroupDot::run() {
   if (failed(prepare())) {
     return failure();
@@ -180,8 +226,9 @@ LogicalResult WarpGroupDot::run() {
     return op_.emitOpError("has no instruction: ") << name;
   }
   LoweringBuilder &b = f_.builder();
-  // Before the first product, and whenever registers that it reads were written.
-  b.inst("wgmma.fence", {});
+  if (failed(fence())) {
+    return failure();
+  }
   for (int32_t row : result_.origins(0, 8)) {
     for (int32_t column : result_.origins(1, int32_t(columns_) - 1)) {
       if (failed(multiplyTile(row, column))) {

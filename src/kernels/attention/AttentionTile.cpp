@@ -1,0 +1,73 @@
+#include "src/kernels/attention/AttentionTile.h"
+
+#include "llvm/Support/MathExtras.h"
+
+namespace jitk::kernels {
+
+namespace {
+
+constexpr int64_t kSharedBytes = 232448;
+constexpr int64_t kReserved = 2048; ///< barriers, captures, and what alignment loses
+constexpr int64_t kRegisters = 240, kOtherRegisters = 40;
+constexpr int64_t kElementBytes = 2;
+/// Of the 50 MB of L2: keys and values of the heads that are worked on share it with queries and results.
+constexpr int64_t kL2Bytes = 24 << 20;
+
+int64_t sizeOf(const Dimension &dimension, int64_t unknown) {
+  int64_t size = dimension.isStatic() ? dimension.value : dimension.bound ? dimension.bound : unknown;
+  return std::max<int64_t>(1, size);
+}
+
+/// The sizes of a problem that matter here.
+struct Problem {
+  explicit Problem(const Description &description)
+      : headDim(description.integer("head_dim")), valueDim(description.integer("value_dim")),
+        outputBytes(description.word("out_dtype") == "fp32" ? 4 : 2),
+        queries(sizeOf(description.dimension("seq_q"), 4096)), keys(sizeOf(description.dimension("seq_k"), 8192)),
+        sharing(std::max<int64_t>(1, sizeOf(description.dimension("heads"), 1) /
+                                         sizeOf(description.dimension("kv_heads"), 1))) {}
+
+  int64_t headDim, valueDim, outputBytes;
+  int64_t queries, keys;
+  int64_t sharing; ///< query heads to a key head
+};
+
+bool fits(const AttentionTile &tile, const Problem &problem) {
+  // Two slices of 128 bytes are staged of each row.
+  int64_t staged = tile.rows * std::min<int64_t>(2 * 128, problem.valueDim * problem.outputBytes);
+  int64_t queries = tile.queryStages * tile.rows * problem.headDim;
+  int64_t blocks = tile.stages * tile.keys * (problem.headDim + problem.valueDim);
+  bool fitsShared = (queries + blocks) * kElementBytes + staged <= kSharedBytes - kReserved;
+  return fitsShared && problem.valueDim / 2 + tile.keys + kOtherRegisters <= kRegisters;
+}
+
+} // namespace
+
+llvm::SmallVector<int64_t> AttentionTile::keyParts() const {
+  llvm::SmallVector<int64_t> parts;
+  for (int64_t rest = keys; rest > 0; rest -= parts.back()) {
+    parts.push_back(int64_t(llvm::bit_floor(uint64_t(rest))));
+  }
+  return parts;
+}
+
+AttentionTile chooseAttentionTile(const Description &description) {
+  Problem problem(description);
+  AttentionTile tile;
+  if (problem.queries <= 64) {
+    tile.rows = 64;
+  }
+  if (!fits(tile, problem)) {
+    tile.keys = 64;
+  }
+  AttentionTile roomier = tile;
+  roomier.queryStages = 2;
+  if (fits(roomier, problem)) {
+    tile = roomier;
+  }
+  int64_t headBytes = problem.keys * (problem.headDim + problem.valueDim) * kElementBytes;
+  tile.groupHeads = std::max<int64_t>(1, kL2Bytes / headBytes) * problem.sharing;
+  return tile;
+}
+
+} // namespace jitk::kernels

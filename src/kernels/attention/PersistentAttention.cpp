@@ -1,0 +1,538 @@
+#include "src/kernels/attention/PersistentAttention.h"
+
+#include "src/kernels/vocabulary/DimensionParts.h"
+#include "src/kernels/vocabulary/KernelProgram.h"
+#include "src/kernels/vocabulary/OnlineSoftmax.h"
+#include "src/kernels/vocabulary/Raster.h"
+#include "src/kernels/vocabulary/Ring.h"
+#include "src/kernels/vocabulary/Roles.h"
+#include "src/kernels/vocabulary/TileStore.h"
+
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+using namespace mlir;
+
+namespace jitk::kernels {
+
+static constexpr int64_t kConsumerRows = 64;
+static constexpr unsigned kWarpsOfConsumer = 4;
+static constexpr int64_t kLeastPart = 16;
+/// Of a thread. A consumer holds the scores, weights and outputs of its rows; the producer holds next to nothing.
+static constexpr unsigned kConsumerRegisters = 240, kProducerRegisters = 24;
+
+bool servesPersistentAttention(const Description &description, const Target &target) {
+  constexpr int64_t kMostParts = 2, kMostDim = 256;
+  int64_t headDim = description.integer("head_dim"), valueDim = description.integer("value_dim");
+  const Dimension &keys = description.dimension("seq_k");
+  return target.capability == 90 && target.archSpecific && !description.flag("varlen") &&
+         std::max(headDim, valueDim) <= kMostDim && splitDimension(headDim, kLeastPart).size() <= kMostParts &&
+         splitDimension(valueDim, kLeastPart).size() <= kMostParts && (!keys.isStatic() || keys.value > 0);
+}
+
+namespace {
+
+/// What is moved and computed with one tile.
+struct Shapes {
+  Shapes(const Description &description, const AttentionTile &tile, MLIRContext &context);
+
+  SharedTile queryTile(const DimensionPart &part) const { return {kConsumerRows, part.size, type}; }
+  SharedTile keyTile(int64_t keys, const DimensionPart &part) const { return {keys, part.size, type}; }
+  SharedTile resultTile(const DimensionPart &part) const { return {kConsumerRows, part.size, outputType}; }
+
+  AttentionTile tile;
+  llvm::SmallVector<int64_t> keyParts;
+  int64_t headDim, valueDim;
+  llvm::SmallVector<DimensionPart> headParts, valueParts;
+  Type type, outputType;
+  bool isCausal, isRagged; ///< isRagged: the last block of keys may be cut
+  double scale;
+};
+
+/// A tile of queries of one head.
+struct WorkItem {
+  Value firstQuery, head, keyHead, batch; ///< i32
+  Value numBlocks;                        ///< of keys that some row sees, at least one; i32
+};
+
+/// Writes the kernel.
+class PersistentAttention {
+public:
+  PersistentAttention(KernelBuilder &builder, const Shapes &shapes);
+
+  void write();
+
+private:
+  using Carried = llvm::SmallVector<Value>;
+  using ItemBody = llvm::function_ref<Carried(const WorkItem &item, ValueRange carried)>;
+  /// Runs `body` for the items of a CTA.
+  void forEachItem(ValueRange carried, ItemBody body);
+  /// What `body` gives if there are keys, else `otherwise`.
+  Carried ifThereAreKeys(llvm::function_ref<Carried()> body, ValueRange otherwise) {
+    return b.ifThen(b.lessThan(b.i32(0), b.size("seq_k")), body, otherwise);
+  }
+  WorkItem locate(Value number);
+  Value firstKeyOf(const WorkItem &item, Value index);
+
+  void produce();
+  Carried produce(const WorkItem &item, ValueRange carried);
+  void loadQueries(const RingPosition &position, const WorkItem &item);
+  void loadBlock(const Ring &ring, const RingPosition &position, llvm::StringRef tensor, const WorkItem &item,
+                 Value index);
+
+  void consume(int64_t consumer);
+
+  KernelBuilder &b;
+  const Shapes &shapes_;
+  const AttentionTile &tile_;
+  std::optional<Ring> queries_, keys_, values_;
+  llvm::SmallVector<TileStore> stores_; ///< of each part of the first consumer, then of the next
+  friend class AttentionConsumer;
+};
+
+/// What one consumer does with an item. Carried through its loops: the softmax, the weights of the last block, the
+/// accumulators, and where it stands in the rings of keys and values.
+class AttentionConsumer {
+public:
+  AttentionConsumer(PersistentAttention &kernel, int64_t number)
+      : k_(kernel), b(kernel.b), shapes_(kernel.shapes_), number_(number) {}
+
+  struct State {
+    SoftmaxState softmax;
+    llvm::SmallVector<Value> weights;      ///< f32 [64, part] of each part of the keys
+    llvm::SmallVector<Value> accumulators; ///< f32 [64, part] of each part of the values
+    RingPosition keys, values;
+  };
+
+  /// All blocks of an item. The positions move on.
+  State attend(const WorkItem &item, const RingPosition &queries, const State &start);
+  /// What an item begins with.
+  State initial(const RingPosition &keys, const RingPosition &values);
+  void store(const WorkItem &item, const State &state);
+
+  llvm::SmallVector<Value> pack(const State &state) const;
+  State unpack(ValueRange values) const;
+
+private:
+  llvm::SmallVector<Value> startScores(const RingPosition &queries, const RingPosition &keys);
+  llvm::SmallVector<Value> startOutputs(const State &state, ValueRange weights);
+  llvm::SmallVector<Value> mask(ValueRange scores, const WorkItem &item, Value index);
+  State firstBlock(const WorkItem &item, const RingPosition &queries, State state);
+  State nextBlock(const WorkItem &item, const RingPosition &queries, Value index, State state, bool isMasked);
+  State lastProduct(State state);
+  llvm::SmallVector<Value> rounded(ValueRange weights);
+  Value firstRow(const WorkItem &item) { return b.add(item.firstQuery, b.i32(number_ * kConsumerRows)); }
+
+  PersistentAttention &k_;
+  KernelBuilder &b;
+  const Shapes &shapes_;
+  int64_t number_;
+};
+
+} // namespace
+
+Shapes::Shapes(const Description &description, const AttentionTile &chosen, MLIRContext &context)
+    : tile(chosen), keyParts(chosen.keyParts()), headDim(description.integer("head_dim")),
+      valueDim(description.integer("value_dim")), headParts(splitDimension(headDim, kLeastPart)),
+      valueParts(splitDimension(valueDim, kLeastPart)), type(elementTypeOf(description.word("dtype"), context)),
+      outputType(elementTypeOf(description.word("out_dtype"), context)), isCausal(description.flag("causal")),
+      scale(std::numbers::log2e / std::sqrt(double(headDim))) {
+  const Dimension &keys = description.dimension("seq_k");
+  isRagged = (keys.isStatic() ? keys.value : keys.divisor) % tile.keys != 0;
+}
+
+PersistentAttention::PersistentAttention(KernelBuilder &builder, const Shapes &shapes)
+    : b(builder), shapes_(shapes), tile_(shapes.tile) {
+  llvm::SmallVector<SharedTile> queries, keys, values;
+  for (int64_t consumer = 0; consumer < tile_.numConsumers(); ++consumer) {
+    for (const DimensionPart &part : shapes.headParts) {
+      queries.push_back(shapes.queryTile(part));
+    }
+  }
+  for (int64_t numKeys : shapes.keyParts) {
+    for (const DimensionPart &part : shapes.headParts) {
+      keys.push_back(shapes.keyTile(numKeys, part));
+    }
+    for (const DimensionPart &part : shapes.valueParts) {
+      values.push_back(shapes.keyTile(numKeys, part));
+    }
+  }
+  unsigned consumerWarps = kWarpsOfConsumer * unsigned(tile_.numConsumers());
+  queries_.emplace(b, tile_.queryStages, queries, consumerWarps);
+  keys_.emplace(b, tile_.stages, keys, consumerWarps);
+  values_.emplace(b, tile_.stages, values, consumerWarps);
+  for (int64_t consumer = 0; consumer < tile_.numConsumers(); ++consumer) {
+    for (const DimensionPart &part : shapes.valueParts) {
+      stores_.emplace_back(b, shapes.resultTile(part));
+    }
+  }
+}
+
+void PersistentAttention::write() {
+  auto produceAll = [&] { produce(); };
+  auto consumeFirst = [&] { consume(0); };
+  auto consumeSecond = [&] { consume(1); };
+  Role first = {.numWarps = kWarpsOfConsumer, .body = consumeFirst};
+  if (tile_.numConsumers() == 1) {
+    specialize(b, {first, Role{.numWarps = 1, .body = produceAll}});
+  } else {
+    specialize(b, {first, Role{.numWarps = kWarpsOfConsumer, .registers = kConsumerRegisters, .body = consumeSecond},
+                   Role{.numWarps = 1, .registers = kProducerRegisters, .body = produceAll}});
+  }
+}
+
+// --- items
+
+WorkItem PersistentAttention::locate(Value number) {
+  // The longest items first: those of the last queries, of a group of heads.
+  Value heads = b.size("heads"), numTiles = b.ceilDiv(b.size("seq_q"), tile_.rows);
+  TilePosition position = rasterize(b, number, {b.mul(heads, b.size("batch")), numTiles}, tile_.groupHeads);
+  Value tile = b.sub(b.sub(numTiles, b.i32(1)), position.column);
+  WorkItem item;
+  item.firstQuery = b.mul(tile, b.i32(tile_.rows));
+  item.head = b.rem(position.row, heads);
+  item.batch = b.div(position.row, heads);
+  item.keyHead = b.div(item.head, b.div(heads, b.size("kv_heads")));
+  Value seen = b.size("seq_k");
+  if (shapes_.isCausal) {
+    Value diagonal = b.sub(b.size("seq_k"), b.size("seq_q"));
+    Value lastRowEnd = b.add(b.add(item.firstQuery, diagonal), b.i32(tile_.rows));
+    seen = b.maximum(b.minimum(seen, lastRowEnd), b.i32(1));
+  }
+  item.numBlocks = b.ceilDiv(seen, tile_.keys);
+  return item;
+}
+
+void PersistentAttention::forEachItem(ValueRange carried, ItemBody body) {
+  Value tiles = b.ceilDiv(b.size("seq_q"), tile_.rows);
+  Value count = b.mul(tiles, b.mul(b.size("heads"), b.size("batch")));
+  forEachInRounds(b, count, carried, [&](Value number, ValueRange now) { return body(locate(number), now); });
+}
+
+/// Blocks are taken from the last one down: those that need a mask come first.
+Value PersistentAttention::firstKeyOf(const WorkItem &item, Value index) {
+  return b.mul(b.sub(b.sub(item.numBlocks, b.i32(1)), index), b.i32(tile_.keys));
+}
+
+// --- the producer
+
+void PersistentAttention::loadQueries(const RingPosition &position, const WorkItem &item) {
+  queries_->acquire(position);
+  unsigned tile = 0;
+  for (int64_t consumer = 0; consumer < tile_.numConsumers(); ++consumer) {
+    for (const DimensionPart &part : shapes_.headParts) {
+      Value row = b.add(item.firstQuery, b.i32(consumer * kConsumerRows));
+      Value column = b.add(b.mul(item.head, b.i32(shapes_.headDim)), b.i32(part.offset));
+      queries_->load(position, tile++, b.descriptorParameter("q", shapes_.queryTile(part)), {item.batch, row, column});
+    }
+  }
+}
+
+void PersistentAttention::loadBlock(const Ring &ring, const RingPosition &position, llvm::StringRef tensor,
+                                    const WorkItem &item, Value index) {
+  bool isKeys = tensor == "k";
+  ring.acquire(position);
+  Value row = firstKeyOf(item, index);
+  unsigned tile = 0;
+  for (int64_t numKeys : shapes_.keyParts) {
+    for (const DimensionPart &part : isKeys ? shapes_.headParts : shapes_.valueParts) {
+      Value first = b.mul(item.keyHead, b.i32(isKeys ? shapes_.headDim : shapes_.valueDim));
+      ring.load(position, tile++, b.descriptorParameter(tensor, shapes_.keyTile(numKeys, part)),
+                {item.batch, row, b.add(first, b.i32(part.offset))});
+    }
+    row = b.add(row, b.i32(numKeys));
+  }
+}
+
+void PersistentAttention::produce() {
+  RingPosition queries = queries_->start(), keys = keys_->start(), values = values_->start();
+  Carried start = {queries.slot, queries.phase, keys.slot, keys.phase, values.slot, values.phase};
+  forEachItem(start, [&](const WorkItem &item, ValueRange carried) {
+    return ifThereAreKeys([&] { return produce(item, carried); }, carried);
+  });
+}
+
+PersistentAttention::Carried PersistentAttention::produce(const WorkItem &item, ValueRange carried) {
+  RingPosition query = {carried[0], carried[1]}, key = {carried[2], carried[3]};
+  loadQueries(query, item);
+  loadBlock(*keys_, key, "k", item, b.i32(0));
+  // Values come a block later than their keys.
+  key = keys_->next(key);
+  Carried after = b.loop(b.i32(1), item.numBlocks, 1, {key.slot, key.phase, carried[4], carried[5]},
+                         [&](Value index, ValueRange now) -> Carried {
+                           RingPosition nextKey = {now[0], now[1]}, value = {now[2], now[3]};
+                           loadBlock(*keys_, nextKey, "k", item, index);
+                           loadBlock(*values_, value, "v", item, b.sub(index, b.i32(1)));
+                           nextKey = keys_->next(nextKey);
+                           value = values_->next(value);
+                           return {nextKey.slot, nextKey.phase, value.slot, value.phase};
+                         });
+  RingPosition value = {after[2], after[3]};
+  loadBlock(*values_, value, "v", item, b.sub(item.numBlocks, b.i32(1)));
+  query = queries_->next(query);
+  value = values_->next(value);
+  return {query.slot, query.phase, after[0], after[1], value.slot, value.phase};
+}
+
+// --- a consumer
+
+llvm::SmallVector<Value> AttentionConsumer::pack(const State &state) const {
+  llvm::SmallVector<Value> values = {state.softmax.maximum, state.softmax.sum};
+  llvm::append_range(values, state.weights);
+  llvm::append_range(values, state.accumulators);
+  values.append({state.keys.slot, state.keys.phase, state.values.slot, state.values.phase});
+  return values;
+}
+
+AttentionConsumer::State AttentionConsumer::unpack(ValueRange values) const {
+  size_t parts = shapes_.keyParts.size(), chunks = shapes_.valueParts.size();
+  State state;
+  state.softmax = {values[0], values[1]};
+  state.weights.assign(values.begin() + 2, values.begin() + 2 + parts);
+  state.accumulators.assign(values.begin() + 2 + parts, values.begin() + 2 + parts + chunks);
+  ValueRange rest = values.drop_front(2 + parts + chunks);
+  state.keys = {rest[0], rest[1]};
+  state.values = {rest[2], rest[3]};
+  return state;
+}
+
+AttentionConsumer::State AttentionConsumer::initial(const RingPosition &keys, const RingPosition &values) {
+  State state;
+  state.softmax = initialSoftmax(b, kConsumerRows);
+  for (int64_t part : shapes_.keyParts) {
+    state.weights.push_back(b.full(0, {kConsumerRows, part}, b.getF32Type()));
+  }
+  for (const DimensionPart &part : shapes_.valueParts) {
+    state.accumulators.push_back(b.full(0, {kConsumerRows, part.size}, b.getF32Type()));
+  }
+  state.keys = keys;
+  state.values = values;
+  return state;
+}
+
+llvm::SmallVector<Value> AttentionConsumer::startScores(const RingPosition &queries, const RingPosition &keys) {
+  llvm::SmallVector<Value> scores;
+  unsigned tile = 0, numChunks = unsigned(shapes_.headParts.size());
+  for (int64_t part : shapes_.keyParts) {
+    Value sum = b.full(0, {kConsumerRows, part}, b.getF32Type());
+    for (unsigned chunk = 0; chunk < numChunks; ++chunk) {
+      Value query = k_.queries_->tile(queries, unsigned(number_) * numChunks + chunk);
+      Value key = b.transposeBuffer(k_.keys_->tile(keys, tile++));
+      sum = b.startProduct(query, key, sum, /*accumulates=*/chunk > 0);
+    }
+    scores.push_back(sum);
+  }
+  return scores;
+}
+
+llvm::SmallVector<Value> AttentionConsumer::startOutputs(const State &state, ValueRange weights) {
+  llvm::SmallVector<Value> sums = state.accumulators;
+  unsigned tile = 0;
+  for (Value part : weights) {
+    for (Value &sum : sums) {
+      sum = b.startProduct(part, k_.values_->tile(state.values, tile++), sum);
+    }
+  }
+  return sums;
+}
+
+llvm::SmallVector<Value> AttentionConsumer::rounded(ValueRange weights) {
+  return llvm::map_to_vector(weights, [&](Value part) { return b.convert(part, shapes_.type); });
+}
+
+llvm::SmallVector<Value> AttentionConsumer::mask(ValueRange scores, const WorkItem &item, Value index) {
+  // The first key that a row does not see, counted from the block's first.
+  Value end = b.splat(b.size("seq_k"), {kConsumerRows});
+  if (shapes_.isCausal) {
+    Value first = b.add(firstRow(item), b.sub(b.size("seq_k"), b.size("seq_q")));
+    Value own = b.add(b.splat(b.add(first, b.i32(1)), {kConsumerRows}), b.range(kConsumerRows));
+    end = b.minimum(end, own);
+  }
+  end = b.sub(end, b.splat(k_.firstKeyOf(item, index), {kConsumerRows}));
+  constexpr double kNone = -std::numeric_limits<double>::infinity();
+  llvm::SmallVector<Value> masked;
+  int64_t offset = 0;
+  for (auto [part, columns] : llvm::zip_equal(scores, shapes_.keyParts)) {
+    Value key = b.add(b.range(columns), b.splat(b.i32(offset), {columns}));
+    Value isSeen = b.lessThan(b.asRow(key, kConsumerRows), b.asColumn(end, columns));
+    masked.push_back(b.select(isSeen, part, b.full(kNone, {kConsumerRows, columns}, b.getF32Type())));
+    offset += columns;
+  }
+  return masked;
+}
+
+AttentionConsumer::State AttentionConsumer::firstBlock(const WorkItem &item, const RingPosition &queries, State state) {
+  k_.keys_->await(state.keys);
+  llvm::SmallVector<Value> scores = b.awaitProducts(startScores(queries, state.keys), 0);
+  k_.keys_->release(state.keys.slot);
+  state.keys = k_.keys_->next(state.keys);
+  if (shapes_.isCausal || shapes_.isRagged) {
+    scores = mask(scores, item, b.i32(0));
+  }
+  SoftmaxParts parts = accumulateSoftmax(b, state.softmax, scores, shapes_.scale);
+  state.softmax = parts.state;
+  state.weights = parts.weights;
+  return state;
+}
+
+AttentionConsumer::State AttentionConsumer::nextBlock(const WorkItem &item, const RingPosition &queries, Value index,
+                                                      State state, bool isMasked) {
+  k_.keys_->await(state.keys);
+  llvm::SmallVector<Value> weights = rounded(state.weights);
+  llvm::SmallVector<Value> scores = startScores(queries, state.keys);
+  k_.values_->await(state.values);
+  llvm::SmallVector<Value> sums = startOutputs(state, weights);
+  unsigned ofValues = unsigned(weights.size() * sums.size());
+  scores = b.awaitProducts(scores, ofValues);
+  k_.keys_->release(state.keys.slot);
+  state.keys = k_.keys_->next(state.keys);
+  if (isMasked) {
+    scores = mask(scores, item, index);
+  }
+  SoftmaxParts parts = accumulateSoftmax(b, state.softmax, scores, shapes_.scale);
+  // The assembler moves arithmetic behind a wait for products, but not behind a loop: this one ends at once, and keeps
+  // the softmax where the products run.
+  k_.values_->await(state.values);
+  llvm::SmallVector<Value> inFlight = sums;
+  llvm::append_range(inFlight, weights);
+  llvm::SmallVector<Value> done = b.awaitProducts(inFlight, 0);
+  k_.values_->release(state.values.slot);
+  state.values = k_.values_->next(state.values);
+  for (auto [accumulator, sum, part] : llvm::zip(state.accumulators, done, shapes_.valueParts)) {
+    accumulator = b.mulf(sum, b.asColumn(parts.rescale, part.size));
+  }
+  state.softmax = parts.state;
+  state.weights = parts.weights;
+  return state;
+}
+
+AttentionConsumer::State AttentionConsumer::lastProduct(State state) {
+  k_.values_->await(state.values);
+  llvm::SmallVector<Value> weights = rounded(state.weights);
+  llvm::SmallVector<Value> inFlight = startOutputs(state, weights);
+  llvm::append_range(inFlight, weights);
+  llvm::SmallVector<Value> done = b.awaitProducts(inFlight, 0);
+  done.truncate(state.accumulators.size());
+  state.accumulators = done;
+  k_.values_->release(state.values.slot);
+  state.values = k_.values_->next(state.values);
+  return state;
+}
+
+AttentionConsumer::State AttentionConsumer::attend(const WorkItem &item, const RingPosition &queries,
+                                                   const State &start) {
+  k_.queries_->await(queries);
+  State state = firstBlock(item, queries, start);
+  Value next = b.i32(1);
+  if (shapes_.isCausal) {
+    // Blocks that every row of this consumer sees need no mask.
+    Value seenByAll = b.add(b.add(firstRow(item), b.sub(b.size("seq_k"), b.size("seq_q"))), b.i32(1));
+    seenByAll = b.maximum(b.minimum(seenByAll, b.size("seq_k")), b.i32(0));
+    Value numWhole = b.div(seenByAll, b.i32(shapes_.tile.keys));
+    Value numMasked = b.maximum(b.sub(item.numBlocks, numWhole), b.i32(1));
+    llvm::SmallVector<Value> carried = b.loop(b.i32(1), numMasked, 1, pack(state), [&](Value index, ValueRange now) {
+      return pack(nextBlock(item, queries, index, unpack(now), /*isMasked=*/true));
+    });
+    state = unpack(carried);
+    next = numMasked;
+  }
+  llvm::SmallVector<Value> carried = b.loop(next, item.numBlocks, 1, pack(state), [&](Value index, ValueRange now) {
+    return pack(nextBlock(item, queries, index, unpack(now), /*isMasked=*/false));
+  });
+  k_.queries_->release(queries.slot);
+  return lastProduct(unpack(carried));
+}
+
+void AttentionConsumer::store(const WorkItem &item, const State &state) {
+  Value row = firstRow(item);
+  Value normalizer = softmaxNormalizer(b, state.softmax);
+  for (auto [index, part] : llvm::enumerate(shapes_.valueParts)) {
+    SharedTile slice = TileStore::sliceOf(shapes_.resultTile(part));
+    Value column = b.add(b.mul(item.head, b.i32(shapes_.valueDim)), b.i32(part.offset));
+    const TileStore &tiles = k_.stores_[size_t(number_) * shapes_.valueParts.size() + index];
+    tiles.store(
+        state.accumulators[index], b.descriptorParameter("o", slice), {item.batch, row, column},
+        [&](Value sums) { return b.convert(b.mulf(sums, b.asColumn(normalizer, slice.columns)), shapes_.outputType); });
+  }
+  // lse is [batch, heads, seq_q].
+  Value rows = b.add(b.splat(row, {kConsumerRows}), b.range(kConsumerRows));
+  Value sequence = b.add(b.mul(b.toI64(item.batch), b.toI64(b.size("heads"))), b.toI64(item.head));
+  Value base = b.advance(b.tensorParameter("lse"), b.mul(sequence, b.toI64(b.size("seq_q"))));
+  b.store(b.pointers(base, rows), logSumExp(b, state.softmax, -std::numeric_limits<double>::infinity()),
+          b.lessThan(rows, b.splat(b.size("seq_q"), {kConsumerRows})));
+}
+
+void PersistentAttention::consume(int64_t number) {
+  AttentionConsumer consumer(*this, number);
+  RingPosition queries = queries_->start(), keys = keys_->start(), values = values_->start();
+  Carried start = {queries.slot, queries.phase, keys.slot, keys.phase, values.slot, values.phase};
+  forEachItem(start, [&](const WorkItem &item, ValueRange carried) -> Carried {
+    RingPosition query = {carried[0], carried[1]};
+    AttentionConsumer::State start = consumer.initial({carried[2], carried[3]}, {carried[4], carried[5]});
+    auto attend = [&] {
+      Carried result = consumer.pack(consumer.attend(item, query, start));
+      RingPosition next = queries_->next(query);
+      result.append({next.slot, next.phase});
+      return result;
+    };
+    Carried otherwise = consumer.pack(start);
+    otherwise.append({query.slot, query.phase});
+    Carried result = ifThereAreKeys(attend, otherwise);
+    AttentionConsumer::State state = consumer.unpack(ValueRange(result).drop_back(2));
+    consumer.store(item, state);
+    return {result[result.size() - 2], result.back(),     state.keys.slot,
+            state.keys.phase,          state.values.slot, state.values.phase};
+  });
+  TileStore::drain(b);
+}
+
+// --- the program
+
+static KernelSignature declare(const Description &description, const Shapes &shapes) {
+  using Op = Expression::Op;
+  KernelSignature signature;
+  for (const char *name : {"batch", "heads", "kv_heads", "seq_q", "seq_k"}) {
+    signature.dimension(name, description.dimension(name));
+  }
+  llvm::SmallVector<SharedTile> queries, keys, values, results;
+  for (const DimensionPart &part : shapes.headParts) {
+    queries.push_back(shapes.queryTile(part));
+    for (int64_t numKeys : shapes.keyParts) {
+      keys.push_back(shapes.keyTile(numKeys, part));
+    }
+  }
+  for (const DimensionPart &part : shapes.valueParts) {
+    results.push_back(TileStore::sliceOf(shapes.resultTile(part)));
+    for (int64_t numKeys : shapes.keyParts) {
+      values.push_back(shapes.keyTile(numKeys, part));
+    }
+  }
+  auto tensor = [&](const char *name, const char *sequence, const char *heads, int64_t dim,
+                    llvm::ArrayRef<SharedTile> tiles) {
+    Expression columns = Expression::binary(Op::Mul, signature.expression(heads), Expression::constant(dim));
+    signature.tiledTensor(name, {signature.expression("batch"), signature.expression(sequence), columns}, tiles);
+  };
+  tensor("q", "seq_q", "heads", shapes.headDim, queries);
+  tensor("k", "seq_k", "kv_heads", shapes.headDim, keys);
+  tensor("v", "seq_k", "kv_heads", shapes.valueDim, values);
+  tensor("o", "seq_q", "heads", shapes.valueDim, results);
+  signature.tensor("lse", elementTypeOf("fp32", *shapes.type.getContext()), 4);
+  return signature;
+}
+
+Result<BuiltKernel> buildPersistentAttention(const Description &description, const AttentionTile &tile,
+                                             const Target &target, MLIRContext &context) {
+  using Op = Expression::Op;
+  Shapes shapes(description, tile, context);
+  KernelSignature signature = declare(description, shapes);
+  KernelProgram program(context, signature, target);
+  Expression heads = Expression::binary(Op::Mul, signature.expression("heads"), signature.expression("batch"));
+  program.step({.symbol = "flash_attention",
+                .numWarps = kWarpsOfConsumer,
+                .grid = persistentGrid(signature.expression("seq_q"), tile.rows, heads, 1)},
+               [&](KernelBuilder &b) { PersistentAttention(b, shapes).write(); });
+  return std::move(program).finish();
+}
+
+} // namespace jitk::kernels

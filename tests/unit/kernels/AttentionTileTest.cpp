@@ -1,0 +1,46 @@
+#include "src/kernels/attention/AttentionTile.h"
+
+#include "src/ops/OpSchema.h"
+
+#include <doctest/doctest.h>
+
+using namespace jitk;
+using namespace jitk::kernels;
+
+TEST_SUITE_BEGIN("kernels/AttentionTile");
+
+static AttentionTile choose(const char *text) {
+  Result<Description> description = parseDescription(std::string("flash_attention ") + text);
+  REQUIRE(description.ok());
+  return chooseAttentionTile(*description);
+}
+
+TEST_CASE("wide heads have fewer keys to a block, and one tile of queries") {
+  CHECK(choose("heads=32 seq_q=4096 head_dim=64").keys == 128);
+  CHECK(choose("heads=32 seq_q=4096 head_dim=128").keys == 128);
+  CHECK(choose("heads=32 seq_q=4096 head_dim=128").queryStages == 2);
+  CHECK(choose("heads=32 seq_q=4096 head_dim=192 value_dim=128").keys == 64);
+  CHECK(choose("heads=32 seq_q=4096 head_dim=256").keys == 64);
+  CHECK(choose("heads=32 seq_q=4096 head_dim=256").queryStages == 1);
+}
+
+TEST_CASE("few queries have one consumer") {
+  CHECK(choose("heads=32 seq_q=64 seq_k=4096 head_dim=128").numConsumers() == 1);
+  CHECK(choose("heads=32 seq_q=*<=64 seq_k=4096 head_dim=128").numConsumers() == 1);
+  CHECK(choose("heads=32 seq_q=65 seq_k=4096 head_dim=128").numConsumers() == 2);
+  CHECK(choose("heads=32 seq_q=* seq_k=4096 head_dim=128").numConsumers() == 2);
+}
+
+TEST_CASE("the heads of a group have their keys and values in L2") {
+  // 8192 keys and values of 128 are 4 MiB a head.
+  CHECK(choose("heads=32 kv_heads=8 seq_q=8192 head_dim=128").groupHeads == 6 * 4);
+  CHECK(choose("heads=32 seq_q=8192 head_dim=128").groupHeads == 6);
+  CHECK(choose("heads=32 kv_heads=8 seq_q=262144 head_dim=128").groupHeads == 4);
+}
+
+TEST_CASE("parts of a block are powers of two") {
+  CHECK(AttentionTile{.keys = 128}.keyParts() == llvm::SmallVector<int64_t>{128});
+  CHECK(AttentionTile{.keys = 176}.keyParts() == llvm::SmallVector<int64_t>{128, 32, 16});
+}
+
+TEST_SUITE_END();

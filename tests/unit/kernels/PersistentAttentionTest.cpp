@@ -1,0 +1,111 @@
+// The persistent attention in small configurations, on problems that fill none of them evenly: queries and keys that
+// end within a tile, one block of keys and rings that wrap, more tiles than CTAs and fewer, rows that see nothing.
+
+#include "src/kernels/attention/PersistentAttention.h"
+
+#include "src/ops/OpSchema.h"
+#include "src/reference/Instance.h"
+#include "src/reference/Numeric.h"
+#include "tests/unit/kernels/EmulatedKernel.h"
+
+#include "mlir/IR/MLIRContext.h"
+
+#include <doctest/doctest.h>
+
+using namespace jitk;
+using namespace jitk::kernels;
+using namespace jitk::kernels::test;
+
+TEST_SUITE_BEGIN("kernels/PersistentAttention");
+
+namespace {
+
+constexpr auto kDeferred = emulator::AsyncMode::Deferred, kImmediate = emulator::AsyncMode::Immediate;
+
+void check(const std::string &problem, const AttentionTile &tile, const std::vector<emulator::DeviceOptions> &devices) {
+  CAPTURE(problem);
+  CAPTURE(tile.rows);
+  CAPTURE(tile.keys);
+  Result<Description> description = parseDescription("flash_attention " + problem);
+  REQUIRE(description.ok());
+  Result<std::vector<reference::HostTensor>> tensors = reference::makeTensors(*description, {}, 1);
+  REQUIRE(tensors.ok());
+  Result<std::vector<reference::Expected>> expected = reference::computeExpected(*description, {}, *tensors, 1);
+  REQUIRE(expected.ok());
+  std::vector<std::vector<uint8_t>> before;
+  for (const reference::HostTensor &tensor : *tensors) {
+    before.push_back(tensor.bytes);
+  }
+  EmulatedKernel kernel([&](const Target &target, mlir::MLIRContext &context) {
+    REQUIRE(servesPersistentAttention(*description, target));
+    return buildPersistentAttention(*description, tile, target, context);
+  });
+  std::vector<std::vector<uint8_t>> first;
+  for (const emulator::DeviceOptions &options : devices) {
+    CAPTURE(options.seed);
+    std::vector<std::vector<uint8_t>> after = kernel.run(options, before);
+    for (const reference::Expected &output : *expected) {
+      size_t index = 0;
+      while ((*tensors)[index].shape.name != output.tensor) {
+        ++index;
+      }
+      const std::string &dtype = (*tensors)[index].shape.dtype;
+      reference::ErrorFigures figures =
+          reference::compare(output, reference::decode(dtype, after[index]), reference::decode(dtype, before[index]));
+      CHECK_MESSAGE(figures.failed == 0, figures.firstFailure);
+    }
+    first = first.empty() ? after : first;
+    CHECK(after == first);
+  }
+}
+
+std::vector<emulator::DeviceOptions> oneDevice(unsigned seed) {
+  return {deviceOptions(seed % 2 ? kDeferred : kImmediate, seed, 3)};
+}
+
+} // namespace
+
+TEST_CASE("the order of threads and of asynchronous work does not matter") {
+  std::vector<emulator::DeviceOptions> devices;
+  for (auto mode : {kDeferred, kImmediate}) {
+    for (uint64_t seed : {0, 1, 8812}) {
+      devices.push_back(deviceOptions(mode, seed, 2));
+    }
+  }
+  check("heads=2 kv_heads=1 seq_q=200 seq_k=150 head_dim=32 causal=true",
+        {.rows = 128, .keys = 32, .stages = 2, .queryStages = 1, .groupHeads = 2}, devices);
+  check("heads=3 seq_q=70 seq_k=100 head_dim=16 dtype=fp16 out_dtype=fp32",
+        {.rows = 64, .keys = 32, .stages = 3, .queryStages = 2, .groupHeads = 1}, devices);
+}
+
+TEST_CASE("blocks of one part and of several, heads of one part and of two") {
+  check("heads=1 seq_q=140 seq_k=200 head_dim=64", {.keys = 112, .queryStages = 2}, oneDevice(1));
+  check("heads=2 seq_q=130 seq_k=170 head_dim=48 causal=true", {.keys = 48}, oneDevice(2));
+  check("heads=1 seq_q=70 seq_k=90 head_dim=96 value_dim=80 causal=true", {.rows = 64, .keys = 16}, oneDevice(3));
+  check("heads=1 seq_q=40 seq_k=64 head_dim=16 value_dim=256", {.rows = 64, .keys = 64}, oneDevice(4));
+}
+
+TEST_CASE("one block of keys, a cut one, and whole ones") {
+  for (int keys : {1, 31, 32, 33, 64}) {
+    check("heads=1 seq_q=66 seq_k=" + std::to_string(keys) + " head_dim=16", {.rows = 64, .keys = 32},
+          oneDevice(unsigned(keys)));
+  }
+}
+
+TEST_CASE("the diagonal lies anywhere in a block, and some rows see nothing") {
+  for (int keys : {10, 64, 65, 100, 130}) {
+    check("heads=1 seq_q=100 seq_k=" + std::to_string(keys) + " head_dim=16 causal=true", {.rows = 128, .keys = 32},
+          oneDevice(unsigned(keys)));
+  }
+}
+
+TEST_CASE("as many CTAs as tiles, fewer, and more multiprocessors than tiles") {
+  std::vector<emulator::DeviceOptions> devices;
+  for (uint32_t multiprocessors : {1, 5, 12, 100}) {
+    devices.push_back(deviceOptions(kDeferred, multiprocessors, multiprocessors));
+  }
+  check("batch=2 heads=2 kv_heads=1 seq_q=150 head_dim=16 causal=true", {.rows = 64, .keys = 64, .groupHeads = 3},
+        devices);
+}
+
+TEST_SUITE_END();
