@@ -63,22 +63,29 @@ uint16_t combineBfloats(AtomicOp op, uint16_t old, uint16_t value) {
   return floatToBfloat(combineFloats(op, bfloatToFloat(old), bfloatToFloat(value)));
 }
 
-uint64_t combineFloatBits(AtomicOp op, unsigned bytes, uint64_t old, uint64_t value) {
-  switch (bytes) {
+float combineSingles(const AtomicAction &action, float old, float value) {
+  if (!action.flushes) {
+    return combineFloats(action.op, old, value);
+  }
+  return flushSubnormal(combineFloats(action.op, flushSubnormal(old), flushSubnormal(value)));
+}
+
+uint64_t combineFloatBits(const AtomicAction &action, uint64_t old, uint64_t value) {
+  switch (action.bytes) {
   case 2:
-    return combineHalves(op, uint16_t(old), uint16_t(value));
+    return combineHalves(action.op, uint16_t(old), uint16_t(value));
   case 4:
     return std::bit_cast<uint32_t>(
-        combineFloats(op, std::bit_cast<float>(uint32_t(old)), std::bit_cast<float>(uint32_t(value))));
+        combineSingles(action, std::bit_cast<float>(uint32_t(old)), std::bit_cast<float>(uint32_t(value))));
   default:
-    return std::bit_cast<uint64_t>(combineFloats(op, std::bit_cast<double>(old), std::bit_cast<double>(value)));
+    return std::bit_cast<uint64_t>(combineFloats(action.op, std::bit_cast<double>(old), std::bit_cast<double>(value)));
   }
 }
 
-template <typename Word> uint64_t combineWord(AtomicOp op, AtomicType type, void *memory, uint64_t value) {
+template <typename Word> uint64_t combineWord(const AtomicAction &action, void *memory, uint64_t value) {
   std::atomic_ref<Word> cell(*static_cast<Word *>(memory));
   Word old = cell.load();
-  while (!cell.compare_exchange_weak(old, Word(combine(op, type, sizeof(Word), old, value)))) {
+  while (!cell.compare_exchange_weak(old, Word(combine(action, old, value)))) {
   }
   return old;
 }
@@ -92,7 +99,8 @@ template <typename Word> uint64_t exchangeWord(void *memory, uint64_t expected, 
 
 } // namespace
 
-uint64_t combine(AtomicOp op, AtomicType type, unsigned bytes, uint64_t old, uint64_t value) {
+uint64_t combine(const AtomicAction &action, uint64_t old, uint64_t value) {
+  const auto [op, type, bytes, flushes] = action;
   const auto low = [](uint64_t bits) { return uint16_t(bits); };
   const auto high = [](uint64_t bits) { return uint16_t(bits >> 16); };
   switch (type) {
@@ -101,7 +109,7 @@ uint64_t combine(AtomicOp op, AtomicType type, unsigned bytes, uint64_t old, uin
            : bytes == 4 ? combineIntegers<uint32_t>(op, uint32_t(old), uint32_t(value))
                         : combineIntegers<uint16_t>(op, uint16_t(old), uint16_t(value));
   case AtomicType::Float:
-    return combineFloatBits(op, bytes, old, value);
+    return combineFloatBits(action, old, value);
   case AtomicType::F16x2:
     return combineHalves(op, low(old), low(value)) | uint32_t(combineHalves(op, high(old), high(value))) << 16;
   case AtomicType::BF16:
@@ -112,14 +120,14 @@ uint64_t combine(AtomicOp op, AtomicType type, unsigned bytes, uint64_t old, uin
   return old;
 }
 
-uint64_t combineAtomically(AtomicOp op, AtomicType type, unsigned bytes, void *memory, uint64_t value) {
-  switch (bytes) {
+uint64_t combineAtomically(const AtomicAction &action, void *memory, uint64_t value) {
+  switch (action.bytes) {
   case 2:
-    return combineWord<uint16_t>(op, type, memory, value);
+    return combineWord<uint16_t>(action, memory, value);
   case 4:
-    return combineWord<uint32_t>(op, type, memory, value);
+    return combineWord<uint32_t>(action, memory, value);
   default:
-    return combineWord<uint64_t>(op, type, memory, value);
+    return combineWord<uint64_t>(action, memory, value);
   }
 }
 

@@ -7,10 +7,14 @@ namespace jitk::emulator {
 using ir::ptx::AtomicOp;
 using ir::ptx::AtomicType;
 
-static void combineInMemory(const Call &call, uint8_t *memory) {
-  call.results[0] = memory ? combineAtomically(AtomicOp(call.parameter(0)), AtomicType(call.parameter(2)),
-                                               unsigned(call.parameter(1)), memory, call.operands[1])
-                           : ~uint64_t(0);
+static void combineInMemory(const Call &call, uint8_t *memory, bool isGlobal) {
+  AtomicAction action;
+  action.op = AtomicOp(call.parameter(0));
+  action.bytes = unsigned(call.parameter(1));
+  action.type = AtomicType(call.parameter(2));
+  // The adder of global memory has no subnormal float32; that of shared memory does.
+  action.flushes = isGlobal && action.op == AtomicOp::Add;
+  call.results[0] = memory ? combineAtomically(action, memory, call.operands[1]) : ~uint64_t(0);
 }
 
 void executeAtomicGlobal(Thread &thread) {
@@ -18,14 +22,14 @@ void executeAtomicGlobal(Thread &thread) {
   checkPoison(thread, thread.call.operands[1]);
   const uint64_t address = thread.call.operands[0];
   uint8_t *memory = globalForRead(thread, thread.origin(), address, bytes, bytes);
-  combineInMemory(thread.call, memory);
+  combineInMemory(thread.call, memory, /*isGlobal=*/true);
 }
 
 void executeAtomicShared(Thread &thread) {
   const auto bytes = uint32_t(thread.call.parameter(1));
   checkPoison(thread, thread.call.operands[1]);
   const SharedPlace place = updateShared(thread, thread.call.operand32(0), bytes, bytes);
-  combineInMemory(thread.call, place ? place.data() : nullptr);
+  combineInMemory(thread.call, place ? place.data() : nullptr, /*isGlobal=*/false);
 }
 
 void executeCompareAndSwap(Thread &thread) {

@@ -17,7 +17,9 @@ using ir::ptx::AtomicType;
 
 namespace {
 
-constexpr uint32_t f16Type = 6, f32Type = 7, f64Type = 8, bf16Type = 9, lastType = 12;
+// By CUtensorMapDataType.
+constexpr uint32_t u32Type = 2, s32Type = 3, s64Type = 5, f16Type = 6, f32Type = 7, f64Type = 8, bf16Type = 9,
+                   f32FtzType = 10, lastType = 12;
 
 /// How a tensor map's elements are reduced.
 AtomicType reductionType(uint32_t elementType) {
@@ -32,25 +34,37 @@ AtomicType reductionType(uint32_t elementType) {
              : AtomicType::Integer;
 }
 
+/// Whether the copy engine has the reduction for elements of the type.
+bool hasReduction(AtomicOp op, uint32_t elementType) {
+  const AtomicType type = reductionType(elementType);
+  switch (op) {
+  case AtomicOp::Add:
+    return elementType >= u32Type;
+  case AtomicOp::Min:
+  case AtomicOp::Max:
+    return elementType >= u32Type && type != AtomicType::Float;
+  case AtomicOp::Inc:
+  case AtomicOp::Dec:
+    return elementType == u32Type;
+  default:
+    return elementType >= u32Type && type == AtomicType::Integer;
+  }
+}
+
 void reduceElement(const BulkCopy &copy, uint8_t *global, const uint8_t *shared) {
   const uint32_t bytes = copy.map.elementBytes();
   uint64_t value = 0;
   std::memcpy(&value, shared, bytes);
-  AtomicOp op = copy.reduction;
-  const bool isSigned = copy.map.elementType == 3 || copy.map.elementType == 5;
-  const AtomicType type = reductionType(copy.map.elementType);
-  if (type == AtomicType::Integer && !isSigned && (op == AtomicOp::Min || op == AtomicOp::Max)) {
-    op = op == AtomicOp::Min ? AtomicOp::UMin : AtomicOp::UMax;
+  AtomicAction action;
+  action.op = copy.reduction;
+  action.type = reductionType(copy.map.elementType);
+  action.bytes = bytes;
+  action.flushes = copy.map.elementType == f32FtzType;
+  const bool isSigned = copy.map.elementType == s32Type || copy.map.elementType == s64Type;
+  if (action.type == AtomicType::Integer && !isSigned) {
+    action.op = action.op == AtomicOp::Min ? AtomicOp::UMin : action.op == AtomicOp::Max ? AtomicOp::UMax : action.op;
   }
-  if (bytes == 2) {
-    // A pair operation on one half: the other half meets a neutral zero and is dropped.
-    uint16_t old;
-    std::memcpy(&old, global, 2);
-    const auto sum = uint16_t(combine(op, type, 4, old, value));
-    std::memcpy(global, &sum, 2);
-    return;
-  }
-  combineAtomically(op, type, bytes, global, value);
+  combineAtomically(action, global, value);
 }
 
 /// The bytes that fill elements outside the tensor.
@@ -380,7 +394,12 @@ void executeTmaReduce(Thread &thread) {
   const auto rank = unsigned(thread.call.parameter(0));
   if (auto copy = describeTensorCopy(thread, BulkCopy::Kind::Reduce, 0, thread.call.operand32(1 + rank))) {
     copy->reduction = AtomicOp(thread.call.parameter(1));
-    startStore(thread, *copy);
+    if (hasReduction(copy->reduction, copy->map.elementType)) {
+      startStore(thread, *copy);
+    } else {
+      thread.report(FindingKind::TensorMap, thread.call.operands[0],
+                    llvm::formatv("no such reduction of elements of type {0}", copy->map.elementType));
+    }
   }
 }
 

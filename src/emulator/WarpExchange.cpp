@@ -5,7 +5,6 @@
 namespace jitk::emulator {
 
 using ir::ptx::AtomicOp;
-using ir::ptx::AtomicType;
 using ir::ptx::ShuffleMode;
 using ir::ptx::VoteMode;
 
@@ -69,7 +68,7 @@ void reduce(Warp &warp) {
   const auto op = AtomicOp(warp.lanes[0].call.parameter(0));
   uint64_t value = warp.lanes[0].call.operands[0];
   for (uint32_t lane = 1; lane < warp.numLanes; ++lane) {
-    value = combine(op, AtomicType::Integer, 4, value, warp.lanes[lane].call.operands[0]);
+    value = combine({.op = op}, value, warp.lanes[lane].call.operands[0]);
   }
   for (uint32_t lane = 0; lane < warp.numLanes; ++lane) {
     warp.lanes[lane].call.results[0] = value;
