@@ -177,20 +177,31 @@ Result<uint64_t> EmulatorDevice::allocate(size_t bytes) { return memory_.allocat
 
 Status EmulatorDevice::free(uint64_t address) { return memory_.free(address); }
 
-Status EmulatorDevice::copyToDevice(uint64_t destination, const void *source, size_t bytes) {
-  if (memory_.check(destination, bytes) != GlobalMemory::Fault::None) {
-    return invalidArgument(llvm::formatv("{0} bytes at {1:x} are not in one allocation", bytes, destination));
+/// That a range may be accessed by the host.
+Status EmulatorDevice::checkRange(uint64_t address, size_t bytes) const {
+  if (memory_.check(address, bytes) != GlobalMemory::Fault::None) {
+    return invalidArgument(llvm::formatv("{0} bytes at {1:x} are not in one allocation", bytes, address));
   }
+  return okStatus();
+}
+
+Status EmulatorDevice::copyToDevice(uint64_t destination, const void *source, size_t bytes) {
+  JITK_TRY(checkRange(destination, bytes));
   std::memcpy(reinterpret_cast<void *>(destination), source, bytes);
   memory_.markInitialised(destination, bytes);
   return okStatus();
 }
 
 Status EmulatorDevice::copyToHost(void *destination, uint64_t source, size_t bytes) {
-  if (memory_.check(source, bytes) != GlobalMemory::Fault::None) {
-    return invalidArgument(llvm::formatv("{0} bytes at {1:x} are not in one allocation", bytes, source));
-  }
+  JITK_TRY(checkRange(source, bytes));
   std::memcpy(destination, reinterpret_cast<const void *>(source), bytes);
+  return okStatus();
+}
+
+Status EmulatorDevice::fill(uint64_t destination, uint8_t value, size_t bytes) {
+  JITK_TRY(checkRange(destination, bytes));
+  std::memset(reinterpret_cast<void *>(destination), value, bytes);
+  memory_.markInitialised(destination, bytes);
   return okStatus();
 }
 

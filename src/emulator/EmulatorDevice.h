@@ -45,6 +45,7 @@ public:
   Status free(uint64_t address) override;
   Status copyToDevice(uint64_t destination, const void *source, size_t bytes) override;
   Status copyToHost(void *destination, uint64_t source, size_t bytes) override;
+  Status fill(uint64_t destination, uint8_t value, size_t bytes) override;
   Status encodeTensorMap(void *map, uint32_t elementType, uint64_t address, std::span<const uint64_t> sizes,
                          std::span<const uint64_t> strides, std::span<const uint32_t> box, uint32_t swizzle) override;
   /// Fails if a kernel launched since the last call did anything wrong; the message has the first findings.
@@ -56,6 +57,7 @@ public:
   LaunchReport takeFindings();
 
 private:
+  Status checkRange(uint64_t address, size_t bytes) const;
   std::unique_ptr<Cluster> takeCluster();
   void giveBack(std::unique_ptr<Cluster> cluster);
 

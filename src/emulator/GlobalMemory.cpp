@@ -2,8 +2,11 @@
 
 #include "llvm/Support/FormatVariadic.h"
 
+#include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <sys/mman.h>
+#include <utility>
 
 namespace jitk::emulator {
 
@@ -20,8 +23,9 @@ void *reserve(uint64_t bytes, int protection) {
 
 } // namespace
 
-GlobalMemory::GlobalMemory(bool trackInitialisation)
-    : trackInitialisation_(trackInitialisation), blocks_(new std::atomic<Allocation *>[numBlocks]()) {
+GlobalMemory::GlobalMemory(bool trackInitialisation, uint64_t reservedBytes)
+    : trackInitialisation_(trackInitialisation), reservedBytes_(reservedBytes),
+      blocks_(new std::atomic<Allocation *>[numBlocks]()) {
   base_ = reinterpret_cast<uint64_t>(reserve(reservedBytes, PROT_NONE));
   pages_ = static_cast<std::atomic<uint32_t> *>(
       reserve((reservedBytes >> pageBits) * sizeof(std::atomic<uint32_t>), PROT_READ | PROT_WRITE));
@@ -29,10 +33,10 @@ GlobalMemory::GlobalMemory(bool trackInitialisation)
 
 GlobalMemory::~GlobalMemory() {
   if (base_) {
-    munmap(reinterpret_cast<void *>(base_), reservedBytes);
+    munmap(reinterpret_cast<void *>(base_), reservedBytes_);
   }
   if (pages_) {
-    munmap(static_cast<void *>(pages_), (reservedBytes >> pageBits) * sizeof(std::atomic<uint32_t>));
+    munmap(static_cast<void *>(pages_), (reservedBytes_ >> pageBits) * sizeof(std::atomic<uint32_t>));
   }
   for (size_t block = 0; block < numBlocks; ++block) {
     delete[] blocks_[block].load();
@@ -44,37 +48,27 @@ Result<uint64_t> GlobalMemory::allocate(size_t bytes) {
   if (!base_ || !pages_) {
     return Status(StatusCode::OutOfMemory, "no address range for the emulator's global memory");
   }
-  if (bytes > reservedBytes) {
+  if (bytes > reservedBytes_) {
     return Status(StatusCode::OutOfMemory, llvm::formatv("emulator memory exhausted: wanted {0} bytes", bytes));
   }
   // One page stays unmapped behind each allocation.
   const uint64_t numPages = ((bytes + allocationOffset) >> pageBits) + 2;
-  uint64_t firstPage = nextPage_;
-  auto reusable = freeRanges_.end();
-  for (auto range = freeRanges_.begin(); range != freeRanges_.end(); ++range) {
-    if (range->second == numPages) {
-      reusable = range;
-      break;
-    }
-  }
-  if (reusable != freeRanges_.end()) {
-    firstPage = reusable->first;
-    freeRanges_.erase(reusable);
-  } else if (nextPage_ + numPages > (reservedBytes >> pageBits)) {
+  const uint64_t firstPage = takePages(numPages);
+  if (firstPage == 0) {
     return Status(StatusCode::OutOfMemory, llvm::formatv("emulator memory exhausted: wanted {0} bytes", bytes));
-  } else {
-    nextPage_ += numPages;
   }
-  if (numAllocations_ == blockSize * numBlocks) {
-    return Status(StatusCode::OutOfMemory, "too many allocations for one emulator device");
-  }
-
+  const std::optional<uint32_t> taken = takeNumber();
   auto *memory = reinterpret_cast<uint8_t *>(base_ + (firstPage << pageBits));
   const uint64_t mappedBytes = (numPages - 1) << pageBits;
-  if (mprotect(memory, mappedBytes, PROT_READ | PROT_WRITE) != 0) {
-    return Status(StatusCode::OutOfMemory, llvm::formatv("cannot map {0} bytes", bytes));
+  if (!taken || mprotect(memory, mappedBytes, PROT_READ | PROT_WRITE) != 0) {
+    givePages(firstPage, numPages);
+    if (taken) {
+      freedNumbers_.push_back(*taken);
+    }
+    return Status(StatusCode::OutOfMemory, taken ? llvm::formatv("cannot map {0} bytes", bytes).str()
+                                                 : "too many allocations for one emulator device");
   }
-  const uint32_t number = numAllocations_++;
+  const uint32_t number = *taken;
   if (!blocks_[number / blockSize].load(std::memory_order_relaxed)) {
     blocks_[number / blockSize].store(new Allocation[blockSize], std::memory_order_release);
   }
@@ -105,8 +99,64 @@ Status GlobalMemory::free(uint64_t address) {
   auto *memory = reinterpret_cast<void *>(base_ + (firstPage << pageBits));
   madvise(memory, (numPages - 1) << pageBits, MADV_DONTNEED);
   mprotect(memory, (numPages - 1) << pageBits, PROT_NONE);
-  freeRanges_.emplace_back(firstPage, numPages);
+  freedNumbers_.push_back(pages_[firstPage].load(std::memory_order_relaxed) - 1);
+  givePages(firstPage, numPages);
   return okStatus();
+}
+
+uint64_t GlobalMemory::takePages(uint64_t numPages) {
+  const uint64_t endPage = reservedBytes_ >> pageBits;
+  // A hole of the size. Then, in the first part of the range, addresses that nobody had: uses of freed memory are found
+  // there. Then any hole.
+  auto hole = std::ranges::find_if(freeRanges_, [&](const auto &range) { return range.second == numPages; });
+  if (hole == freeRanges_.end() && nextPage_ + numPages > endPage / 16) {
+    hole = std::ranges::find_if(freeRanges_, [&](const auto &range) { return range.second > numPages; });
+  }
+  if (hole == freeRanges_.end() && nextPage_ + numPages > endPage && !freeRanges_.empty()) {
+    // The last hole, with what nobody had behind it.
+    const auto last = std::prev(freeRanges_.end());
+    if (last->first + last->second == nextPage_ && last->first + numPages <= endPage) {
+      nextPage_ = last->first;
+      freeRanges_.erase(last);
+    }
+  }
+  if (hole == freeRanges_.end()) {
+    return nextPage_ + numPages <= endPage ? std::exchange(nextPage_, nextPage_ + numPages) : 0;
+  }
+  const auto [firstPage, size] = *hole;
+  freeRanges_.erase(hole);
+  if (size > numPages) {
+    freeRanges_.emplace(firstPage + numPages, size - numPages);
+  }
+  return firstPage;
+}
+
+void GlobalMemory::givePages(uint64_t firstPage, uint64_t numPages) {
+  auto next = freeRanges_.lower_bound(firstPage);
+  if (next != freeRanges_.end() && next->first == firstPage + numPages) {
+    numPages += next->second;
+    next = freeRanges_.erase(next);
+  }
+  if (next != freeRanges_.begin()) {
+    auto before = std::prev(next);
+    if (before->first + before->second == firstPage) {
+      before->second += numPages;
+      return;
+    }
+  }
+  freeRanges_.emplace(firstPage, numPages);
+}
+
+std::optional<uint32_t> GlobalMemory::takeNumber() {
+  // The record of an allocation says that it was freed, so that the latest ones are kept.
+  constexpr size_t keptFreed = 65536;
+  const bool exhausted = numAllocations_ == blockSize * numBlocks;
+  if (freedNumbers_.size() > keptFreed || (exhausted && !freedNumbers_.empty())) {
+    const uint32_t number = freedNumbers_.front();
+    freedNumbers_.pop_front();
+    return number;
+  }
+  return exhausted ? std::nullopt : std::optional(numAllocations_++);
 }
 
 const GlobalMemory::Allocation *GlobalMemory::find(uint64_t address) const {

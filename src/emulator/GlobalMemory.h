@@ -7,9 +7,11 @@
 
 #include <atomic>
 #include <cstdint>
+#include <deque>
+#include <map>
 #include <memory>
 #include <mutex>
-#include <vector>
+#include <optional>
 
 namespace jitk::emulator {
 
@@ -19,7 +21,8 @@ public:
   /// What an access did not find.
   enum class Fault : uint8_t { None, OutOfBounds, Freed };
 
-  explicit GlobalMemory(bool trackInitialisation);
+  /// `reservedBytes` is the range of addresses, a multiple of the page.
+  explicit GlobalMemory(bool trackInitialisation, uint64_t reservedBytes = uint64_t(1) << 38);
   ~GlobalMemory();
   GlobalMemory(const GlobalMemory &) = delete;
   GlobalMemory &operator=(const GlobalMemory &) = delete;
@@ -31,13 +34,12 @@ public:
   /// Whether [address, address + bytes) lies in one live allocation.
   Fault check(uint64_t address, uint64_t bytes) const;
   /// Whether the address lies in the reserved range at all.
-  bool owns(uint64_t address) const { return address - base_ < reservedBytes; }
+  bool owns(uint64_t address) const { return address - base_ < reservedBytes_; }
   /// Whether all bytes were written since their allocation; true where that is not tracked. The range must be checked.
   bool initialised(uint64_t address, uint64_t bytes) const;
   void markInitialised(uint64_t address, uint64_t bytes);
 
 private:
-  static constexpr uint64_t reservedBytes = uint64_t(1) << 38;
   static constexpr unsigned pageBits = 12;
 
   struct Allocation {
@@ -48,21 +50,28 @@ private:
   };
 
   const Allocation *find(uint64_t address) const;
+  /// First of so many pages that nobody has; 0 if there are none.
+  uint64_t takePages(uint64_t numPages);
+  void givePages(uint64_t firstPage, uint64_t numPages);
+  /// Number of a record for an allocation; nothing if there are none left.
+  std::optional<uint32_t> takeNumber();
 
   bool trackInitialisation_;
+  uint64_t reservedBytes_;
   uint64_t base_ = 0;
   /// Number of the allocation that owns a page, plus one; a reserved table that costs memory only where it is used.
   std::atomic<uint32_t> *pages_ = nullptr;
 
   std::mutex mutex_; // of what follows
   uint64_t nextPage_ = 1;
-  std::vector<std::pair<uint64_t, uint64_t>> freeRanges_; // first page, number of pages
+  std::map<uint64_t, uint64_t> freeRanges_; // number of pages by first page; no two touch
 
   // Readers index it without the lock: blocks never move.
   static constexpr size_t blockSize = 4096;
   static constexpr size_t numBlocks = 4096;
   std::unique_ptr<std::atomic<Allocation *>[]> blocks_;
   uint32_t numAllocations_ = 0;
+  std::deque<uint32_t> freedNumbers_; // oldest first
 };
 
 } // namespace jitk::emulator

@@ -61,6 +61,24 @@ TEST_SUITE("emulator/GlobalMemory") {
     CHECK(!memory.initialised(second, 5));
   }
 
+  TEST_CASE("addresses are used again when they run out") {
+    constexpr size_t page = 4096;
+    GlobalMemory memory(false, 64 * page);
+    // Each size takes other pages than the one before; together they are many times the range.
+    for (int round = 0; round < 200; ++round) {
+      const Result<uint64_t> a = memory.allocate((round % 7 + 1) * page), b = memory.allocate((round % 5 + 1) * page);
+      REQUIRE(a.ok());
+      REQUIRE(b.ok());
+      CHECK(memory.check(*a, (round % 7 + 1) * page) == Fault::None);
+      CHECK(memory.check(*b, (round % 5 + 1) * page + 1) == Fault::OutOfBounds);
+      REQUIRE(memory.free(*b).ok());
+      REQUIRE(memory.free(*a).ok());
+      CHECK(memory.check(*a, 1) == Fault::Freed);
+    }
+    CHECK(memory.allocate(60 * page).ok());
+    CHECK(memory.allocate(60 * page).status().code() == StatusCode::OutOfMemory);
+  }
+
   TEST_CASE("an allocation of no bytes has an address of its own") {
     GlobalMemory memory(false);
     const uint64_t a = *memory.allocate(0), b = *memory.allocate(0);
