@@ -1,4 +1,5 @@
 #include "src/emulator/Handlers.h"
+#include "src/emulator/Rendezvous.h"
 
 #include "llvm/Support/FormatVariadic.h"
 
@@ -6,8 +7,9 @@ namespace jitk::emulator {
 
 namespace {
 
-/// The barrier that the instruction names, with the number of threads that it wants; checks both.
-Barrier &enterBarrier(Thread &thread) {
+/// The barrier that the instruction names, with the number of threads that it wants; checks both. Notes the arrival of
+/// `numThreads` threads from `first` on, of which `thread` is one.
+Barrier &enterBarrier(Thread &thread, Thread *first, uint32_t numThreads) {
   const Call &call = thread.call;
   const auto id = uint64_t(call.immediates[0]);
   const auto all = uint32_t(thread.cta->threads.size());
@@ -28,9 +30,9 @@ Barrier &enterBarrier(Thread &thread) {
                   llvm::formatv("barrier {0} of {1} threads, where others wait for {2}", id, wanted, barrier.wanted));
     thread.cluster().abort(thread);
   }
-  ++barrier.arrived;
-  if (thread.cluster().tracksRaces()) {
-    barrier.clocks.release(thread.clock);
+  barrier.arrived += numThreads;
+  for (uint32_t i = 0; i < numThreads && thread.cluster().tracksRaces(); ++i) {
+    barrier.clocks.release(first[i].clock);
   }
   return barrier;
 }
@@ -49,33 +51,51 @@ bool openIfComplete(Thread &last, Barrier &barrier) {
   }
   barrier.arrived = 0;
   barrier.waiters.clear();
+  barrier.clocks.clear();
   return true;
+}
+
+void arriveAsWarp(Warp &warp) {
+  Thread &leader = warp.lanes[0];
+  openIfComplete(leader, enterBarrier(leader, warp.lanes, warp.numLanes));
 }
 
 } // namespace
 
 void executeBarrierCta(Thread &thread) {
-  Barrier &barrier = enterBarrier(thread);
-  if (!openIfComplete(thread, barrier)) {
-    barrier.waiters.push_back(&thread);
-    thread.cluster().block(thread, Blocker::Barrier, uint64_t(thread.call.immediates[0]));
+  const auto id = uint64_t(thread.call.immediates[0]);
+  Warp &warp = *thread.warp;
+  const bool asWarp = thread.call.aligned;
+  if (asWarp && !gatherWarp(thread)) {
+    return; // woken by the barrier
+  }
+  Thread *const first = asWarp ? warp.lanes : &thread;
+  const uint32_t numThreads = asWarp ? warp.numLanes : 1;
+  Barrier &barrier = enterBarrier(thread, first, numThreads);
+  for (uint32_t i = 0; i < numThreads; ++i) {
+    barrier.waiters.push_back(&first[i]);
+  }
+  if (openIfComplete(thread, barrier)) {
     return;
   }
-  if (thread.cluster().tracksRaces()) {
-    barrier.clocks.acquire(thread.clock);
+  for (uint32_t i = 0; i < numThreads; ++i) {
+    first[i].blocker = Blocker::Barrier;
+    first[i].blockedOn = id;
   }
-  barrier.clocks.clear();
+  thread.cluster().block(thread, Blocker::Barrier, id);
 }
 
 void executeBarrierArrive(Thread &thread) {
-  Barrier &barrier = enterBarrier(thread);
-  if (openIfComplete(thread, barrier)) {
-    barrier.clocks.clear();
+  if (thread.call.aligned) {
+    meetWarp(thread, arriveAsWarp);
+  } else {
+    openIfComplete(thread, enterBarrier(thread, &thread, 1));
   }
 }
 
 void executeClusterArrive(Thread &thread) {
   Cluster &cluster = thread.cluster();
+  ++thread.clusterArrivals;
   if (cluster.tracksRaces() && !thread.call.parameter(0)) {
     cluster.clusterClocks.release(thread.clock);
   }
@@ -84,6 +104,7 @@ void executeClusterArrive(Thread &thread) {
   }
   cluster.clusterArrived = 0;
   ++cluster.clusterPhase;
+  cluster.clusterCompleted.take(cluster.clusterClocks);
   for (Thread *waiter : cluster.clusterWaiters) {
     cluster.wake(*waiter);
   }
@@ -98,10 +119,15 @@ void executeClusterWait(Thread &thread) {
   }
   ++thread.clusterPhase;
   if (cluster.tracksRaces()) {
-    cluster.clusterClocks.acquire(thread.clock);
+    cluster.clusterCompleted.acquire(thread.clock);
   }
 }
 
-void executeFenceProxyAsync(Thread &thread) { thread.clock.fence(); }
+void executeFenceProxyAsync(Thread &thread) {
+  constexpr int64_t globalMemory = 2; // races on which are not looked for
+  if (thread.call.parameter(0) != globalMemory) {
+    thread.clock.fence();
+  }
+}
 
 } // namespace jitk::emulator

@@ -333,12 +333,19 @@ void completeOnMbarrier(Cta &cta, uint32_t address) {
     completeTransaction(witness, place, mbarrier, copy.bytes);
   }
   for (Thread *thread : arrivals) {
-    completeAllCopies(*thread);
+    completeArrivingCopies(*thread);
     arrive(*thread, place, mbarrier, 1);
   }
 }
 
 void finishAsync(Thread &thread) {
+  for (const PendingCopy &copy : thread.copies) {
+    if (!copy.arrivesOnMbarrier) {
+      thread.report(FindingKind::AsyncAtExit, copy.origin, copy.target,
+                    "the thread ends before it has waited for its cp.async");
+      break;
+    }
+  }
   completeAllCopies(thread);
   if (!thread.bulk.empty()) {
     thread.report(FindingKind::AsyncAtExit, thread.bulk.front().origin, thread.bulk.front().shared,
@@ -352,6 +359,10 @@ void finishAsync(Thread &thread) {
     if (!mbarrier.copies.empty()) {
       thread.report(FindingKind::AsyncAtExit, mbarrier.copies.front().origin, address,
                     "the cta ends before bulk loads into it have completed");
+    }
+    if (!mbarrier.copyArrivals.empty()) {
+      thread.report(FindingKind::AsyncAtExit, Origin(), address,
+                    "the cta ends before anybody has waited for the cp.async that arrive here");
     }
   }
 }

@@ -73,6 +73,15 @@ void ClockJoin::seal() {
   lastFenced_.reset();
 }
 
+void ClockJoin::take(ClockJoin &other) {
+  seal();
+  other.seal();
+  sealedKnown_ = join(sealedKnown_, other.sealedKnown_);
+  sealedFenced_ = join(sealedFenced_, other.sealedFenced_);
+  fromKnown_ = toKnown_ = fromFenced_ = toFenced_ = nullptr;
+  other.clear();
+}
+
 void ClockJoin::acquire(ThreadClock &clock) {
   if (!known_.empty() || !fenced_.empty()) {
     seal();

@@ -52,6 +52,8 @@ public:
   void release(ThreadClock &clock);
   /// Adds knowledge of one actor.
   void add(ActorIndex actor, uint32_t epoch);
+  /// Adds all that was released into another, which then forgets it.
+  void take(ClockJoin &other);
   /// Gives all that was released to a thread.
   void acquire(ThreadClock &clock);
   /// Forgets all.

@@ -78,7 +78,7 @@ Status Cluster::prepare(const Launch &launch, uint64_t index) {
   if (numActors_ >= noActor) {
     return unsupported(llvm::formatv("cluster of {0} threads in the emulator", uint64_t(numCtas) * numThreads));
   }
-  clusterClocks = ClockJoin(numActors_);
+  clusterClocks = clusterCompleted = ClockJoin(numActors_);
   while (ctas_.size() < numCtas) {
     ctas_.emplace_back();
   }
@@ -163,6 +163,7 @@ void Cluster::prepareThread(Cta &cta, Thread &thread) {
   thread.call = Call();
   thread.numCalls = 0;
   thread.callsInSlice = 0;
+  thread.clusterArrivals = 0;
   thread.clusterPhase = 0;
   thread.copies.clear();
   thread.copyGroups.clear();

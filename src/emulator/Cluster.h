@@ -70,7 +70,8 @@ public:
   uint32_t clusterArrived = 0;
   uint32_t clusterPhase = 0;
   std::vector<Thread *> clusterWaiters;
-  ClockJoin clusterClocks;
+  ClockJoin clusterClocks;    ///< released in this phase
+  ClockJoin clusterCompleted; ///< in the phase before
 
 private:
   Status prepare(const Launch &launch, uint64_t index);

@@ -7,12 +7,16 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace jitk::emulator {
 
 namespace {
 
-void performCopy(Thread &thread, const PendingCopy &copy) {
+void performCopy(Thread &thread, PendingCopy &copy) {
+  if (std::exchange(copy.done, true)) {
+    return;
+  }
   SharedMemory &shared = thread.cta->shared;
   uint8_t *target = shared.data(copy.target);
   std::memset(target, 0, copy.bytes);
@@ -24,12 +28,15 @@ void performCopy(Thread &thread, const PendingCopy &copy) {
   shared.markWritten(copy.target, copy.bytes, Proxy::Generic, thread.clock.self, thread.clock.epoch);
 }
 
-/// Performs the first `count` copies in flight.
-void performCopies(Thread &thread, size_t count) {
-  for (size_t i = 0; i < count; ++i) {
+/// Performs the first `count` copies; groups lose what they had of them.
+void performCopies(Thread &thread, uint32_t count) {
+  for (uint32_t i = 0; i < count; ++i) {
     performCopy(thread, thread.copies[i]);
   }
-  thread.copies.erase(thread.copies.begin(), thread.copies.begin() + ptrdiff_t(count));
+  thread.copies.erase(thread.copies.begin(), thread.copies.begin() + count);
+  for (uint32_t &end : thread.copyGroups) {
+    end -= std::min(end, count);
+  }
 }
 
 } // namespace
@@ -40,16 +47,17 @@ void completeCopies(Thread &thread, uint32_t keepGroups) {
     return;
   }
   const size_t done = groups.size() - keepGroups;
-  const uint32_t count = groups[done - 1];
-  performCopies(thread, count);
+  performCopies(thread, groups[done - 1]);
   groups.erase(groups.begin(), groups.begin() + ptrdiff_t(done));
-  for (uint32_t &end : groups) {
-    end -= count;
-  }
+}
+
+void completeArrivingCopies(Thread &thread) {
+  const auto later = std::ranges::find_if_not(thread.copies, &PendingCopy::arrivesOnMbarrier);
+  performCopies(thread, uint32_t(later - thread.copies.begin()));
 }
 
 void completeAllCopies(Thread &thread) {
-  performCopies(thread, thread.copies.size());
+  performCopies(thread, uint32_t(thread.copies.size()));
   thread.copyGroups.clear();
 }
 
@@ -66,11 +74,11 @@ void executeCpAsync(Thread &thread) {
   if (!place) {
     return;
   }
-  if (!thread.cluster().deferred()) {
+  if (thread.cluster().deferred()) {
+    place.cta->shared.markPending(place.address, bytes);
+  } else {
     performCopy(thread, copy);
-    return;
   }
-  place.cta->shared.markPending(place.address, bytes);
   thread.copies.push_back(copy);
 }
 
@@ -86,7 +94,11 @@ void executeCpAsyncArrive(Thread &thread) {
   }
   const bool counted = thread.call.parameter(0);
   mbarrier->pending += counted ? 0 : 1;
-  if (thread.copies.empty()) {
+  for (PendingCopy &copy : thread.copies) {
+    copy.arrivesOnMbarrier = true;
+  }
+  if (std::ranges::all_of(thread.copies, &PendingCopy::done)) {
+    completeArrivingCopies(thread);
     arrive(thread, place, *mbarrier, 1);
   } else {
     mbarrier->copyArrivals.push_back(&thread);

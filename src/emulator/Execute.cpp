@@ -12,9 +12,7 @@ namespace jitk::emulator {
 using ir::ptx::Handler;
 using ir::ptx::Instruction;
 
-const char *Call::location() const {
-  return instruction && immediates ? reinterpret_cast<const char *>(immediates[-1]) : nullptr;
-}
+const char *Call::location() const { return immediates ? reinterpret_cast<const char *>(immediates[-1]) : nullptr; }
 
 void executeNothing(Thread &) {}
 
@@ -87,6 +85,8 @@ HandlerFunction handlerFunction(Handler handler) {
     return executeMbarrierExpectTx;
   case Handler::MbarrierWait:
     return executeMbarrierWait;
+  case Handler::FenceMbarrierInit:
+    return executeFenceMbarrierInit;
   case Handler::FenceProxyAsync:
     return executeFenceProxyAsync;
   case Handler::TmaLoad:
@@ -143,7 +143,6 @@ HandlerFunction handlerFunction(Handler handler) {
     return executeTrap;
   // Global memory is coherent here, and a grid's predecessors have ended before it starts.
   case Handler::Fence:
-  case Handler::FenceMbarrierInit:
   case Handler::TensormapFence:
   case Handler::Prefetch:
   case Handler::GridDependency:
@@ -158,14 +157,21 @@ struct Row {
   HandlerFunction execute;
   uint32_t numResults;
   bool predicated;
+  bool aligned;
 };
+
+/// Whether PTX wants all lanes of a warp at the instruction. `bar` is short for `barrier` with `.aligned`.
+bool isAligned(const Instruction &instruction) {
+  const llvm::StringRef text = instruction.assembly;
+  return text.contains(".aligned") || text.starts_with("bar.sync") || text.starts_with("bar.arrive");
+}
 
 const std::vector<Row> &rows() {
   static const std::vector<Row> all = [] {
     std::vector<Row> built;
     for (const Instruction &instruction : ir::ptx::allInstructions()) {
       built.push_back({&instruction, handlerFunction(instruction.handler), uint32_t(instruction.results.size()),
-                       instruction.predicated});
+                       instruction.predicated, isAligned(instruction)});
     }
     return built;
   }();
@@ -175,23 +181,32 @@ const std::vector<Row> &rows() {
 // Calls after which a thread that waits for nobody gives way: a spin on a flag in memory ends.
 constexpr uint32_t sliceCalls = 1u << 14;
 
-/// What every call is charged and checked for.
-void enter(Thread &thread) {
-  const DeviceOptions &options = thread.cluster().options();
-  if (++thread.numCalls > options.maxInstructions) {
+/// Charges the thread for a call or a round of a loop: one that never ends is stopped, one that spins gives way.
+void charge(Thread &thread) {
+  if (++thread.numCalls > thread.cluster().options().maxInstructions) {
     thread.report(FindingKind::Limit, 0, llvm::formatv("the thread executed {0} instructions", thread.numCalls - 1));
     thread.cluster().abort(thread);
   }
+  if (++thread.callsInSlice >= sliceCalls) {
+    thread.callsInSlice = 0;
+    thread.cluster().yield(thread);
+  }
+}
+
+void checkTarget(Thread &thread) {
+  const DeviceOptions &options = thread.cluster().options();
   if (options.checks.target &&
       !thread.call.instruction->runsOn(options.target.capability, options.target.archSpecific)) {
     thread.report(FindingKind::Unsupported, 0,
                   llvm::formatv("needs {0}: the device is sm_{1}{2}", thread.call.instruction->requirement(),
                                 options.target.capability, options.target.archSpecific ? "a" : ""));
   }
-  if (++thread.callsInSlice >= sliceCalls) {
-    thread.callsInSlice = 0;
-    thread.cluster().yield(thread);
-  }
+}
+
+/// What the thread does now is no row of the table, but stands at a place of the source.
+void leaveTable(Thread &thread, const int64_t *site) {
+  thread.call = {};
+  thread.call.immediates = site;
 }
 
 /// The results of an instruction whose predicate is false: what is tied to them, or bits that nobody should use.
@@ -212,18 +227,31 @@ void jitk_emulator_execute(Thread *thread, uint32_t row, uint64_t *results, cons
                            const int64_t *immediates) {
   static const Row *const table = rows().data();
   const Row &entry = table[row];
+  thread->call = {entry.instruction, results, operands + (entry.predicated ? 1 : 0), immediates, entry.aligned};
+  charge(*thread);
   if (entry.predicated && !(operands[0] & 1)) {
     skip(entry, results, operands);
     return;
   }
-  thread->call = {entry.instruction, results, operands + (entry.predicated ? 1 : 0), immediates};
-  enter(*thread);
+  checkTarget(*thread);
   entry.execute(*thread);
+}
+
+void jitk_emulator_loop(Thread *thread, const int64_t *site) {
+  leaveTable(*thread, site);
+  charge(*thread);
+}
+
+void jitk_emulator_trap(Thread *thread, const int64_t *site, uint32_t unreachable) {
+  leaveTable(*thread, site);
+  thread->report(FindingKind::Trap, 0,
+                 unreachable ? "the kernel reached a place marked unreachable" : "the kernel trapped");
+  thread->cluster().abort(*thread);
 }
 
 void jitk_emulator_assert(Thread *thread, const char *message, const char *file, uint32_t line, const char *function,
                           uint64_t) {
-  thread->call = {}; // no row of the table is to blame
+  leaveTable(*thread, nullptr);
   std::string where = *file ? llvm::formatv("{0}:{1}, ", file, line).str() : std::string();
   thread->report(FindingKind::Trap, 0,
                  llvm::formatv("assertion failed: {0} ({1}function {2})", message, where, function));

@@ -65,6 +65,7 @@ void executeMbarrierInval(Thread &thread);
 void executeMbarrierArrive(Thread &thread);
 void executeMbarrierExpectTx(Thread &thread);
 void executeMbarrierWait(Thread &thread);
+void executeFenceMbarrierInit(Thread &thread);
 
 // Bulk.cpp
 void executeTmaLoad(Thread &thread);

@@ -84,6 +84,10 @@ static void annotate(llvm::Module &module) {
     function.removeFnAttr("target-cpu");
     function.removeFnAttr("target-features");
   }
+  if (llvm::Function *trap = module.getFunction("jitk_emulator_trap")) {
+    trap->addFnAttr(llvm::Attribute::Cold);
+    trap->addFnAttr(llvm::Attribute::NoReturn);
+  }
   if (llvm::Function *execute = module.getFunction("jitk_emulator_execute")) {
     execute->addFnAttr(llvm::Attribute::Convergent);
     for (unsigned argument : {2u, 3u, 4u}) {

@@ -34,6 +34,8 @@ public:
       symbols[session_->intern(name)] = {orc::ExecutorAddr::fromPtr(address), JITSymbolFlags::Exported};
     };
     define("jitk_emulator_execute", reinterpret_cast<void *>(&jitk_emulator_execute));
+    define("jitk_emulator_loop", reinterpret_cast<void *>(&jitk_emulator_loop));
+    define("jitk_emulator_trap", reinterpret_cast<void *>(&jitk_emulator_trap));
     define("__assertfail", reinterpret_cast<void *>(&jitk_emulator_assert));
     define("vprintf", reinterpret_cast<void *>(&jitk_emulator_print));
     for (const HostSymbol &symbol : hostSymbols()) {

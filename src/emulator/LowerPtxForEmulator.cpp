@@ -15,6 +15,8 @@ using namespace jitk::ir;
 namespace jitk::emulator {
 
 static constexpr StringRef executeSymbol = "jitk_emulator_execute";
+static constexpr StringRef loopSymbol = "jitk_emulator_loop";
+static constexpr StringRef trapSymbol = "jitk_emulator_trap";
 /// Functions of CUDA's device runtime; the emulator's have the thread before their arguments.
 static constexpr StringRef deviceFunctions[] = {"__assertfail", "vprintf"};
 
@@ -135,7 +137,7 @@ public:
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    LLVM::LLVMFuncOp execute = declareExecute(module);
+    const EntryPoints entries = declareEntries(module);
     SmallVector<LLVM::LLVMFuncOp> functions;
     for (auto function : module.getOps<LLVM::LLVMFuncOp>()) {
       dropNvvmAttributes(function);
@@ -154,29 +156,40 @@ public:
       if (failed(refuseUncheckedAccesses(function)) || failed(passThreadToCalls(function))) {
         return signalPassFailure();
       }
-      lowerInstructions(function, execute, sites);
+      countLoops(function, entries.loop, sites);
+      lowerInstructions(function, entries.execute, sites);
+      lowerTraps(function, entries.trap, sites);
       guardDivisions(function);
     }
   }
 
 private:
-  static LLVM::LLVMFuncOp declareExecute(ModuleOp module);
+  /// What generated code calls.
+  struct EntryPoints {
+    LLVM::LLVMFuncOp execute, loop, trap;
+  };
+  static EntryPoints declareEntries(ModuleOp module);
   static void dropNvvmAttributes(LLVM::LLVMFuncOp function);
   static void addThreadArgument(LLVM::LLVMFuncOp function);
   static LogicalResult refuseUncheckedAccesses(LLVM::LLVMFuncOp function);
   static LogicalResult passThreadToCalls(LLVM::LLVMFuncOp function);
   static void lowerInstructions(LLVM::LLVMFuncOp function, LLVM::LLVMFuncOp execute, SiteTable &sites);
+  static void countLoops(LLVM::LLVMFuncOp function, LLVM::LLVMFuncOp loop, SiteTable &sites);
+  static void lowerTraps(LLVM::LLVMFuncOp function, LLVM::LLVMFuncOp trap, SiteTable &sites);
   static void guardDivisions(LLVM::LLVMFuncOp function);
 };
 
 } // namespace
 
-LLVM::LLVMFuncOp LowerPtxForEmulator::declareExecute(ModuleOp module) {
+LowerPtxForEmulator::EntryPoints LowerPtxForEmulator::declareEntries(ModuleOp module) {
   OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
   auto pointer = LLVM::LLVMPointerType::get(module.getContext());
-  auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(module.getContext()),
-                                          {pointer, builder.getI32Type(), pointer, pointer, pointer});
-  return LLVM::LLVMFuncOp::create(builder, module.getLoc(), executeSymbol, type);
+  auto nothing = LLVM::LLVMVoidType::get(module.getContext());
+  auto declare = [&](StringRef symbol, ArrayRef<Type> arguments) {
+    return LLVM::LLVMFuncOp::create(builder, module.getLoc(), symbol, LLVM::LLVMFunctionType::get(nothing, arguments));
+  };
+  return {declare(executeSymbol, {pointer, builder.getI32Type(), pointer, pointer, pointer}),
+          declare(loopSymbol, {pointer, pointer}), declare(trapSymbol, {pointer, pointer, builder.getI32Type()})};
 }
 
 static SmallVector<NamedAttribute> withoutNvvm(ArrayRef<NamedAttribute> attributes) {
@@ -311,6 +324,67 @@ void LowerPtxForEmulator::lowerInstructions(LLVM::LLVMFuncOp function, LLVM::LLV
   RegisterFrame frame(function, numOperands, numResults);
   for (ptx::InstOp op : instructions) {
     lowerInstruction(op, execute, frame, sites);
+  }
+}
+
+/// The edges that close a cycle on a walk from the entry: without them the function has none.
+static SmallVector<std::pair<Block *, Block *>> backEdges(Region &body) {
+  SmallVector<std::pair<Block *, Block *>> edges;
+  llvm::DenseSet<Block *> seen, open;
+  SmallVector<std::pair<Block *, unsigned>> path = {{&body.front(), 0}};
+  seen.insert(&body.front());
+  open.insert(&body.front());
+  while (!path.empty()) {
+    auto &[block, next] = path.back();
+    if (next == block->getNumSuccessors()) {
+      open.erase(block);
+      path.pop_back();
+      continue;
+    }
+    Block *successor = block->getSuccessor(next++);
+    if (open.contains(successor)) {
+      edges.emplace_back(block, successor);
+    } else if (seen.insert(successor).second) {
+      open.insert(successor);
+      path.emplace_back(successor, 0);
+    }
+  }
+  return edges;
+}
+
+/// Calls the emulator in each round of a loop that would otherwise run for ever unseen. Where the block before or after
+/// the edge back executes an instruction, that one is counted.
+void LowerPtxForEmulator::countLoops(LLVM::LLVMFuncOp function, LLVM::LLVMFuncOp loop, SiteTable &sites) {
+  auto isCounted = [](Block *block) { return !block->getOps<ptx::InstOp>().empty(); };
+  for (auto [from, to] : backEdges(function.getBody())) {
+    if (isCounted(from) || isCounted(to)) {
+      continue;
+    }
+    Operation *branch = from->getTerminator();
+    OpBuilder builder(branch);
+    Value site = sites.immediates(builder, branch->getLoc(), {}, describeLocation(branch->getLoc()));
+    LLVM::CallOp::create(builder, branch->getLoc(), loop, ValueRange{function.getArgument(0), site});
+  }
+}
+
+/// A trap, or a place that the compiler was told is never reached, ends the run with a finding and not the process.
+void LowerPtxForEmulator::lowerTraps(LLVM::LLVMFuncOp function, LLVM::LLVMFuncOp trap, SiteTable &sites) {
+  SmallVector<Operation *> places;
+  function.walk([&](Operation *op) {
+    if (isa<LLVM::Trap, LLVM::DebugTrap, LLVM::UBSanTrap, LLVM::UnreachableOp>(op)) {
+      places.push_back(op);
+    }
+  });
+  for (Operation *op : places) {
+    OpBuilder builder(op);
+    Location loc = op->getLoc();
+    const bool unreachable = isa<LLVM::UnreachableOp>(op);
+    Value site = sites.immediates(builder, loc, {}, describeLocation(loc));
+    Value isUnreachable = LLVM::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(unreachable));
+    LLVM::CallOp::create(builder, loc, trap, ValueRange{function.getArgument(0), site, isUnreachable});
+    if (!unreachable) {
+      op->erase();
+    }
   }
 }
 

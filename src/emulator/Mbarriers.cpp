@@ -5,6 +5,8 @@
 
 #include "llvm/Support/FormatVariadic.h"
 
+#include <algorithm>
+
 namespace jitk::emulator {
 
 namespace {
@@ -17,7 +19,10 @@ void completePhase(Cta &cta, Mbarrier &mbarrier) {
   if (mbarrier.pending != 0 || mbarrier.transactionBytes != 0) {
     return;
   }
-  mbarrier.clocks.add(mbarrier.actor, mbarrier.phase + 1);
+  if (cta.cluster->tracksRaces()) {
+    mbarrier.clocks.add(mbarrier.actor, mbarrier.phase + 1);
+    mbarrier.completed.take(mbarrier.clocks);
+  }
   ++mbarrier.phase;
   mbarrier.pending = mbarrier.count;
   std::vector<Thread *> waiters;
@@ -38,6 +43,12 @@ void remove(Cta &cta, uint32_t address) {
   cta.shared.setMbarrier(address, false);
 }
 
+/// Whether the initialisation is over for the thread.
+bool isInitialisedFor(const Thread &thread, const Mbarrier &mbarrier) {
+  return !thread.cluster().tracksRaces() || thread.clock.knows(mbarrier.initialiser, mbarrier.initEpoch) ||
+         thread.clusterPhase > mbarrier.publishedAt;
+}
+
 SharedPlace locateMbarrier(Thread &thread) {
   return locateShared(thread, thread.call.operand32(0), mbarrierBytes, mbarrierBytes);
 }
@@ -50,7 +61,13 @@ Mbarrier *findMbarrier(Thread &thread, const SharedPlace &place) {
     thread.report(FindingKind::Mbarrier, place.address, "no mbarrier was initialised here");
     return nullptr;
   }
-  return &found->second;
+  Mbarrier &mbarrier = found->second;
+  if (!isInitialisedFor(thread, mbarrier)) {
+    thread.report(FindingKind::Race, place.address,
+                  llvm::formatv("uses an mbarrier whose initialisation by {0} no synchronization orders before it",
+                                thread.cluster().describeActor(mbarrier.initialiser)));
+  }
+  return &mbarrier;
 }
 
 void overwriteMbarriers(Thread &thread, const SharedPlace &place, uint32_t bytes) {
@@ -101,7 +118,10 @@ void executeMbarrierInit(Thread &thread) {
     return;
   }
   Cta &cta = *place.cta;
-  overwriteMbarriers(thread, place, mbarrierBytes);
+  if (cta.mbarriers.contains(place.address)) {
+    thread.report(FindingKind::Mbarrier, place.address, "initialises an mbarrier that no mbarrier.inval has ended");
+    return;
+  }
   const ThreadAccessor self(thread);
   if (auto conflict = cta.shared.write(self.accessor, Proxy::Generic, place.address, mbarrierBytes)) {
     reportConflict(thread, thread.origin(), *conflict, /*write=*/true);
@@ -110,7 +130,17 @@ void executeMbarrierInit(Thread &thread) {
   Mbarrier &mbarrier = cta.mbarriers[place.address];
   mbarrier.count = mbarrier.pending = count;
   mbarrier.actor = ActorIndex(cta.firstMbarrierActor + cta.nextMbarrierActor++ % numMbarrierActors);
-  mbarrier.clocks = ClockJoin(cta.cluster->numActors());
+  mbarrier.initialiser = thread.clock.self;
+  mbarrier.initEpoch = thread.clock.epoch;
+  mbarrier.clocks = mbarrier.completed = ClockJoin(cta.cluster->numActors());
+}
+
+void executeFenceMbarrierInit(Thread &thread) {
+  for (auto &[address, mbarrier] : thread.cta->mbarriers) {
+    if (mbarrier.initialiser == thread.clock.self) {
+      mbarrier.publishedAt = std::min(mbarrier.publishedAt, thread.clusterArrivals);
+    }
+  }
 }
 
 void executeMbarrierInval(Thread &thread) {
@@ -165,13 +195,17 @@ void executeMbarrierWait(Thread &thread) {
     thread.cluster().abort(thread);
   }
   const uint32_t parity = thread.call.operand32(1) & 1;
+  if (parity != thread.call.operand32(1)) {
+    thread.report(FindingKind::Mbarrier, place.address,
+                  llvm::formatv("parity must be 0 or 1: got {0}", thread.call.operand32(1)));
+  }
   // A thread that is slow to go on may find the next phase complete too, and then waits for the one after.
   while ((mbarrier->phase & 1) == parity) {
     mbarrier->waiters.push_back(&thread);
     thread.cluster().block(thread, Blocker::Mbarrier, place.address);
   }
   if (thread.cluster().tracksRaces()) {
-    mbarrier->clocks.acquire(thread.clock);
+    mbarrier->completed.acquire(thread.clock);
   }
 }
 

@@ -7,7 +7,8 @@
 
 namespace jitk::emulator {
 
-/// The initialised mbarrier at a place; null after a finding if there is none.
+/// The initialised mbarrier at a place; null after a finding if there is none. That nothing orders its initialisation
+/// before the thread is a finding too.
 Mbarrier *findMbarrier(Thread &thread, const SharedPlace &place);
 
 /// Counts arrivals of the thread, after what it did so far. Completes the phase when it is the last.

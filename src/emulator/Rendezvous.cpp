@@ -11,8 +11,12 @@ namespace {
 constexpr uint32_t threadsOfGroup = 128;
 
 bool sameInstruction(const Call &a, const Call &b) {
-  return a.instruction == b.instruction &&
-         std::equal(a.immediates, a.immediates + a.instruction->numImmediates, b.immediates);
+  if (a.instruction != b.instruction) {
+    return false;
+  }
+  // One place of the source has one array of immediates, however often the compiler repeats it.
+  return a.aligned ? a.immediates == b.immediates
+                   : std::equal(a.immediates, a.immediates + a.instruction->numImmediates, b.immediates);
 }
 
 /// Ends the run if the thread's instruction is not that of a thread which waits for it.
@@ -36,7 +40,7 @@ void wakeWarp(Warp &warp) {
 
 } // namespace
 
-void meetWarp(Thread &thread, void (*body)(Warp &warp)) {
+bool gatherWarp(Thread &thread) {
   Warp &warp = *thread.warp;
   if (warp.arrived == 0) {
     warp.firstArrived = thread.lane;
@@ -46,11 +50,17 @@ void meetWarp(Thread &thread, void (*body)(Warp &warp)) {
   warp.arrived |= 1u << thread.lane;
   if (uint32_t(std::popcount(warp.arrived)) < warp.numLanes) {
     thread.cluster().block(thread, Blocker::Warp);
-    return;
+    return false;
   }
   warp.arrived = 0;
-  body(warp);
-  wakeWarp(warp);
+  return true;
+}
+
+void meetWarp(Thread &thread, void (*body)(Warp &warp)) {
+  if (gatherWarp(thread)) {
+    body(*thread.warp);
+    wakeWarp(*thread.warp);
+  }
 }
 
 void meetWarpgroup(Thread &thread, void (*body)(Warpgroup &group)) {

@@ -7,8 +7,12 @@
 
 namespace jitk::emulator {
 
-/// Waits for all lanes of the warp to execute the same instruction; the last one runs `body`. Lanes at different
-/// instructions are a finding and end the run.
+/// Notes that the thread is at a collective instruction of its warp. True for the last lane to come; the others are
+/// suspended first, and get false when somebody wakes them. Lanes at different instructions (for an `.aligned` one, at
+/// different places of the source) are a finding and end the run.
+bool gatherWarp(Thread &thread);
+
+/// Waits for all lanes of the warp to execute the same instruction; the last one runs `body`.
 void meetWarp(Thread &thread, void (*body)(Warp &warp));
 
 /// The same for the four warps of a warpgroup.

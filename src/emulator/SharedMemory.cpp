@@ -27,9 +27,9 @@ void SharedMemory::reset(uint32_t bytes, bool trackAccesses, const AsyncReaders 
   std::memset(bytes_.get(), 0xff, end_);
   std::memset(states_.get(), Uninitialised, end_);
   mbarriers_.reset();
+  numLists_ = 0;
   if (trackAccesses_) {
-    Word empty = {0, {0, 0}, noActor, {noActor, noActor}, 0, 0, Proxy::Generic, false};
-    std::fill_n(words_.get() + sharedBase / 4, (bytes + 3) / 4, empty);
+    std::fill_n(words_.get() + sharedBase / 4, (bytes + 3) / 4, Word());
   }
 }
 
@@ -62,15 +62,162 @@ std::optional<SharedConflict> SharedMemory::checkStates(uint32_t address, uint32
   return std::nullopt;
 }
 
+std::vector<SharedMemory::Access> &SharedMemory::listOf(uint32_t &name) {
+  if (name == 0) {
+    if (numLists_ == lists_.size()) {
+      lists_.emplace_back();
+    }
+    lists_[numLists_].clear();
+    name = ++numLists_;
+  }
+  return lists_[name - 1];
+}
+
+/// Takes bytes off the accesses of a list, and off the list those that have none left.
+static void takeBytes(auto &list, uint8_t mask) {
+  for (auto &access : list) {
+    access.mask &= uint8_t(~mask);
+  }
+  std::erase_if(list, [](const auto &access) { return access.mask == 0; });
+}
+
 void SharedMemory::noteRead(Word &word, const Accessor &accessor, uint8_t mask) {
-  const ActorIndex actor = accessor.actor;
-  word.readMask |= mask;
-  // The first slot keeps the oldest reader that may still matter, the second the latest.
-  const bool firstFree =
-      word.readers[0] == noActor || word.readers[0] == actor || known(accessor, word.readers[0], word.readEpochs[0]);
-  const size_t slot = firstFree ? 0 : 1;
-  word.readers[slot] = actor;
-  word.readEpochs[slot] = accessor.epoch;
+  const Access read = {.epoch = accessor.epoch, .actor = accessor.actor, .mask = mask};
+  for (Access &slot : word.reads) {
+    if (slot.actor == read.actor && slot.epoch == read.epoch) {
+      slot.mask |= mask;
+      return;
+    }
+    // Who comes after this read comes after those that it knows.
+    const bool covered = (slot.mask & ~mask) == 0 &&
+                         (slot.actor == noActor || slot.actor == read.actor || known(accessor, slot.actor, slot.epoch));
+    if (covered) {
+      slot = read;
+      return;
+    }
+  }
+  noteInList(listOf(word.otherReads), read);
+}
+
+void SharedMemory::noteInList(std::vector<Access> &list, const Access &access) {
+  auto place = std::ranges::lower_bound(list, access.actor, {}, &Access::actor);
+  for (; place != list.end() && place->actor == access.actor; ++place) {
+    const bool sameKind = place->proxy == access.proxy && place->isAtomic == access.isAtomic;
+    if (sameKind && place->epoch == access.epoch) {
+      place->mask |= access.mask;
+      return;
+    }
+    if (sameKind && (place->mask & ~access.mask) == 0) {
+      *place = access;
+      return;
+    }
+  }
+  list.insert(place, access);
+}
+
+void SharedMemory::noteWrite(Word &word, const Access &write) {
+  Access &last = word.write;
+  const bool again = last.actor == write.actor && last.epoch == write.epoch && last.proxy == write.proxy;
+  if (again && !last.isAtomic) {
+    last.mask |= write.mask;
+  } else {
+    last.mask &= uint8_t(~write.mask);
+    if (last.mask != 0) {
+      noteInList(listOf(word.otherWrites), last);
+    }
+    last = write;
+  }
+  if (word.otherWrites != 0) {
+    takeBytes(listOf(word.otherWrites), write.mask);
+  }
+}
+
+void SharedMemory::noteUpdate(Word &word, const Accessor &accessor, uint8_t mask) {
+  // Of atomic operations that nothing orders, a later access must come after each.
+  const auto replaces = [&](const Access &write) {
+    return write.actor == accessor.actor || known(accessor, write.actor, write.epoch);
+  };
+  Access &last = word.write;
+  if (last.mask & ~mask || !replaces(last)) {
+    if (!last.isAtomic || replaces(last)) {
+      last.mask &= uint8_t(~mask);
+    }
+    if (last.mask != 0) {
+      noteInList(listOf(word.otherWrites), last);
+    }
+  }
+  last = {.epoch = accessor.epoch, .actor = accessor.actor, .mask = mask, .isAtomic = true};
+  if (word.otherWrites != 0) {
+    std::vector<Access> &list = listOf(word.otherWrites);
+    for (Access &write : list) {
+      if (!write.isAtomic || replaces(write)) {
+        write.mask &= uint8_t(~mask);
+      }
+    }
+    std::erase_if(list, [](const Access &write) { return write.mask == 0; });
+  }
+}
+
+void SharedMemory::forgetReads(Word &word, uint8_t mask) {
+  for (Access &read : word.reads) {
+    read.mask &= uint8_t(~mask);
+    if (read.mask == 0) {
+      read.actor = noActor;
+    }
+  }
+  if (word.otherReads != 0) {
+    takeBytes(listOf(word.otherReads), mask);
+  }
+}
+
+std::optional<SharedConflict> SharedMemory::checkWrite(const Access &write, const Accessor &accessor, Proxy proxy,
+                                                       uint32_t address) const {
+  if (!known(accessor, write.actor, write.epoch)) {
+    return SharedConflict{SharedConflict::Kind::Race, address, write.actor, true};
+  }
+  if (proxy == Proxy::Async && write.proxy == Proxy::Generic && !knownFenced(accessor, write.actor, write.epoch)) {
+    return SharedConflict{SharedConflict::Kind::MissingFence, address, write.actor, true};
+  }
+  return std::nullopt;
+}
+
+std::optional<SharedConflict> SharedMemory::checkWrites(const Word &word, const Accessor &accessor, Proxy proxy,
+                                                        uint32_t address, uint8_t mask, bool isAtomic) const {
+  const auto check = [&](const Access &write) -> std::optional<SharedConflict> {
+    const bool ordered = (write.mask & mask) == 0 || (isAtomic && write.isAtomic);
+    return ordered ? std::nullopt : checkWrite(write, accessor, proxy, address);
+  };
+  std::optional<SharedConflict> conflict = check(word.write);
+  if (word.otherWrites != 0) {
+    for (const Access &write : lists_[word.otherWrites - 1]) {
+      conflict = conflict ? conflict : check(write);
+    }
+  }
+  return conflict;
+}
+
+std::optional<SharedConflict> SharedMemory::checkReads(const Word &word, const Accessor &accessor, uint32_t address,
+                                                       uint8_t mask) const {
+  const auto collides = [&](const Access &read) {
+    return (read.mask & mask) != 0 && !known(accessor, read.actor, read.epoch);
+  };
+  const auto conflictWith = [&](const Access &read) {
+    const bool inFlight = asyncReaders_.contains(read.actor);
+    return SharedConflict{inFlight ? SharedConflict::Kind::InFlight : SharedConflict::Kind::Race, address, read.actor,
+                          false};
+  };
+  for (const Access &read : word.reads) {
+    if (collides(read)) {
+      return conflictWith(read);
+    }
+  }
+  if (word.otherReads != 0) {
+    const std::vector<Access> &list = lists_[word.otherReads - 1];
+    if (auto read = std::ranges::find_if(list, collides); read != list.end()) {
+      return conflictWith(*read);
+    }
+  }
+  return std::nullopt;
 }
 
 std::optional<SharedConflict> SharedMemory::read(const Accessor &accessor, Proxy proxy, uint32_t address,
@@ -86,16 +233,13 @@ std::optional<SharedConflict> SharedMemory::read(const Accessor &accessor, Proxy
   for (uint32_t index = address / 4; index * 4 < end; ++index) {
     Word &word = words_[index];
     const uint8_t mask = maskInWord(index, address, end);
-    if (word.writer != noActor && (word.writeMask & mask) && !conflict &&
-        (word.writer != sameWriter || word.writeEpoch != sameEpoch)) {
-      if (!known(accessor, word.writer, word.writeEpoch)) {
-        conflict = SharedConflict{SharedConflict::Kind::Race, index * 4, word.writer, true};
-      } else if (proxy == Proxy::Async && word.writeProxy == Proxy::Generic &&
-                 !knownFenced(accessor, word.writer, word.writeEpoch)) {
-        conflict = SharedConflict{SharedConflict::Kind::MissingFence, index * 4, word.writer, true};
+    const bool same = word.write.actor == sameWriter && word.write.epoch == sameEpoch && word.otherWrites == 0;
+    if (!conflict && !same) {
+      conflict = checkWrites(word, accessor, proxy, index * 4, mask, /*isAtomic=*/false);
+      if (word.write.mask & mask) {
+        sameWriter = word.write.actor;
+        sameEpoch = word.write.epoch;
       }
-      sameWriter = word.writer;
-      sameEpoch = word.writeEpoch;
     }
     noteRead(word, accessor, mask);
   }
@@ -117,29 +261,15 @@ std::optional<SharedConflict> SharedMemory::write(const Accessor &accessor, Prox
   for (uint32_t index = address / 4; index * 4 < end; ++index) {
     Word &word = words_[index];
     const uint8_t mask = maskInWord(index, address, end);
-    const bool again = word.writer == accessor.actor && word.writeEpoch == accessor.epoch;
-    if (!again && word.writer != noActor && (word.writeMask & mask) && !conflict) {
-      if (!known(accessor, word.writer, word.writeEpoch)) {
-        conflict = SharedConflict{SharedConflict::Kind::Race, index * 4, word.writer, true};
-      } else if (proxy == Proxy::Async && word.writeProxy == Proxy::Generic &&
-                 !knownFenced(accessor, word.writer, word.writeEpoch)) {
-        conflict = SharedConflict{SharedConflict::Kind::MissingFence, index * 4, word.writer, true};
-      }
+    const bool again = word.write.actor == accessor.actor && word.write.epoch == accessor.epoch;
+    if (!conflict && !(again && word.otherWrites == 0)) {
+      conflict = checkWrites(word, accessor, proxy, index * 4, mask, /*isAtomic=*/false);
     }
-    for (size_t slot = 0; slot < 2 && (word.readMask & mask) && !conflict; ++slot) {
-      if (word.readers[slot] != noActor && !known(accessor, word.readers[slot], word.readEpochs[slot])) {
-        const bool inFlight = asyncReaders_.contains(word.readers[slot]);
-        conflict = SharedConflict{inFlight ? SharedConflict::Kind::InFlight : SharedConflict::Kind::Race, index * 4,
-                                  word.readers[slot], false};
-      }
+    if (!conflict) {
+      conflict = checkReads(word, accessor, index * 4, mask);
     }
-    word.writeMask = again ? uint8_t(word.writeMask | mask) : mask;
-    word.writer = accessor.actor;
-    word.writeEpoch = accessor.epoch;
-    word.writeProxy = proxy;
-    word.writeIsAtomic = false;
-    word.readers = {noActor, noActor};
-    word.readMask = 0;
+    noteWrite(word, {.epoch = accessor.epoch, .actor = accessor.actor, .mask = mask, .proxy = proxy});
+    forgetReads(word, mask);
   }
   return conflict;
 }
@@ -154,18 +284,14 @@ std::optional<SharedConflict> SharedMemory::update(const Accessor &accessor, uin
   for (uint32_t index = address / 4; index * 4 < end; ++index) {
     Word &word = words_[index];
     const uint8_t mask = maskInWord(index, address, end);
-    if (!word.writeIsAtomic && word.writer != noActor && (word.writeMask & mask) && !conflict &&
-        !known(accessor, word.writer, word.writeEpoch)) {
-      conflict = SharedConflict{SharedConflict::Kind::Race, index * 4, word.writer, true};
+    if (!conflict) {
+      conflict = checkWrites(word, accessor, Proxy::Generic, index * 4, mask, /*isAtomic=*/true);
     }
-    for (size_t slot = 0; slot < 2 && (word.readMask & mask) && !conflict; ++slot) {
-      if (word.readers[slot] != noActor && !known(accessor, word.readers[slot], word.readEpochs[slot])) {
-        const bool inFlight = asyncReaders_.contains(word.readers[slot]);
-        conflict = SharedConflict{inFlight ? SharedConflict::Kind::InFlight : SharedConflict::Kind::Race, index * 4,
-                                  word.readers[slot], false};
-      }
+    if (!conflict) {
+      conflict = checkReads(word, accessor, index * 4, mask);
     }
-    word = {accessor.epoch, {0, 0}, accessor.actor, {noActor, noActor}, mask, 0, Proxy::Generic, true};
+    noteUpdate(word, accessor, mask);
+    forgetReads(word, mask);
   }
   return conflict;
 }
@@ -180,20 +306,14 @@ void SharedMemory::markWritten(uint32_t address, uint32_t bytes, Proxy proxy, Ac
   const uint32_t end = address + bytes;
   for (uint32_t index = address / 4; trackAccesses_ && index * 4 < end; ++index) {
     Word &word = words_[index];
-    const uint8_t mask = maskInWord(index, address, end);
-    const bool again = word.writer == actor && word.writeEpoch == epoch;
-    word.writeMask = again ? uint8_t(word.writeMask | mask) : mask;
-    word.writer = actor;
-    word.writeEpoch = epoch;
-    word.writeProxy = proxy;
-    word.writeIsAtomic = false;
+    noteWrite(word, {.epoch = epoch, .actor = actor, .mask = maskInWord(index, address, end), .proxy = proxy});
   }
 }
 
 void SharedMemory::forget(uint32_t address, uint32_t bytes) {
   std::memset(states_.get() + address, Uninitialised, bytes);
   for (uint32_t index = address / 4; trackAccesses_ && index * 4 < address + bytes; ++index) {
-    words_[index].writeProxy = Proxy::Async;
+    words_[index].write.proxy = Proxy::Async;
   }
 }
 

@@ -2,8 +2,9 @@
 // asynchronous copy will write it, and for every word who wrote and who read it last, and when.
 //
 // Accesses are checked against the accessor's vector clock: two accesses of which one writes must be ordered by
-// synchronization that the clocks have seen. The shadow keeps one writer and two readers a word, so it may miss a race
-// and never reports one that is none.
+// synchronization that the clocks have seen. The shadow keeps every reader since the last write, but of writers the
+// last one a word: where threads write different bytes of one word, it may miss a race. It never reports one that is
+// none.
 
 #pragma once
 
@@ -90,25 +91,44 @@ public:
 private:
   enum State : uint8_t { Uninitialised = 0, Valid = 1, Pending = 2 };
 
+  struct Access {
+    uint32_t epoch = 0;
+    ActorIndex actor = noActor;
+    uint8_t mask = 0; ///< bytes of the word
+    Proxy proxy : 1 = Proxy::Generic;
+    bool isAtomic : 1 = false;
+  };
+
+  /// Lists are named by their index in `lists_`, plus one; 0 = none.
   struct Word {
-    uint32_t writeEpoch;
-    std::array<uint32_t, 2> readEpochs;
-    ActorIndex writer;
-    std::array<ActorIndex, 2> readers;
-    uint8_t writeMask; // bytes of the word
-    uint8_t readMask;  // of both readers
-    Proxy writeProxy;
-    bool writeIsAtomic;
+    Access write;
+    std::array<Access, 2> reads; ///< since the last write
+    uint32_t otherReads = 0;     ///< list of more of them
+    uint32_t otherWrites = 0;    ///< list of older writes: of bytes that `write` left alone, and of atomic operations
   };
 
   std::optional<SharedConflict> checkStates(uint32_t address, uint32_t bytes) const;
   bool known(const Accessor &accessor, ActorIndex actor, uint32_t epoch) const;
   bool knownFenced(const Accessor &accessor, ActorIndex actor, uint32_t epoch) const;
+  /// How an access of the word collides with the write; the masks overlap.
+  std::optional<SharedConflict> checkWrite(const Access &write, const Accessor &accessor, Proxy proxy,
+                                           uint32_t address) const;
+  std::optional<SharedConflict> checkWrites(const Word &word, const Accessor &accessor, Proxy proxy, uint32_t address,
+                                            uint8_t mask, bool isAtomic) const;
+  std::optional<SharedConflict> checkReads(const Word &word, const Accessor &accessor, uint32_t address,
+                                           uint8_t mask) const;
   void noteRead(Word &word, const Accessor &accessor, uint8_t mask);
+  void noteWrite(Word &word, const Access &write);
+  void noteUpdate(Word &word, const Accessor &accessor, uint8_t mask);
+  static void noteInList(std::vector<Access> &list, const Access &access);
+  void forgetReads(Word &word, uint8_t mask);
+  std::vector<Access> &listOf(uint32_t &name);
 
   std::unique_ptr<uint8_t[]> bytes_;
   std::unique_ptr<uint8_t[]> states_;
   std::unique_ptr<Word[]> words_;
+  std::vector<std::vector<Access>> lists_; // each by actor; kept from one run to the next
+  uint32_t numLists_ = 0;                  // in use
   std::bitset<sharedBlockBytes / mbarrierBytes> mbarriers_;
   uint32_t end_ = sharedBase;
   bool trackAccesses_ = true;

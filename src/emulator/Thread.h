@@ -33,6 +33,7 @@ struct Call {
   uint64_t *results = nullptr;
   const uint64_t *operands = nullptr; ///< after the predicate
   const int64_t *immediates = nullptr;
+  bool aligned = false; ///< all lanes of the warp execute the same instruction of the source
 
   uint32_t operand32(unsigned index) const { return uint32_t(operands[index]); }
   float operandFloat(unsigned index) const { return std::bit_cast<float>(operand32(index)); }
@@ -56,6 +57,8 @@ struct PendingCopy {
   uint32_t bytes = 0;
   uint32_t sourceBytes = 0; ///< the rest is zero filled
   Origin origin;
+  bool done = false;              ///< its bytes are there
+  bool arrivesOnMbarrier = false; ///< whoever waits there waits for it
 };
 
 /// A bulk copy or reduction between shared and global memory; with a tensor map, or flat.
@@ -94,9 +97,10 @@ struct Thread {
   uint64_t numCalls = 0;
   uint32_t callsInSlice = 0;
   ThreadClock clock;
-  uint32_t clusterPhase = 0; ///< of the cluster barrier, as far as the thread waited
+  uint32_t clusterArrivals = 0; ///< at the cluster barrier
+  uint32_t clusterPhase = 0;    ///< of the cluster barrier, as far as the thread waited
 
-  std::vector<PendingCopy> copies;  ///< cp.async in flight, oldest first
+  std::vector<PendingCopy> copies;  ///< cp.async that no wait has covered, oldest first
   std::vector<uint32_t> copyGroups; ///< ends of committed groups, as indices into `copies`
   std::vector<BulkCopy> bulk;       ///< bulk stores whose sources are still read, oldest first
   std::vector<uint32_t> bulkGroups; ///< as copyGroups
@@ -159,10 +163,15 @@ struct Mbarrier {
   int64_t transactionBytes = 0;
   uint32_t phase = 0;
   ActorIndex actor = 0; ///< stands for the asynchronous writes that complete here
+  ActorIndex initialiser = noActor;
+  uint32_t initEpoch = 0;
+  /// Phase of the cluster barrier at which a fence.mbarrier_init hands the initialisation to the cluster.
+  uint32_t publishedAt = UINT32_MAX;
   std::vector<Thread *> waiters;
   std::vector<BulkCopy> copies;       ///< in flight; complete here
   std::vector<Thread *> copyArrivals; ///< threads whose cp.async arrive here when done
-  ClockJoin clocks;
+  ClockJoin clocks;                   ///< released in this phase
+  ClockJoin completed;                ///< in the phases before
 };
 
 /// Actors that stand for the asynchronous writes into a CTA; mbarriers share them.
