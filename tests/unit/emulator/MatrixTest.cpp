@@ -1,7 +1,7 @@
 // ldmatrix, stmatrix and mma.sync against the fragment layouts of the PTX ISA.
 
 #include "src/emulator/Formats.h"
-#include "tests/unit/emulator/KernelFixture.h"
+#include "tests/unit/emulator/InstructionProgram.h"
 
 using namespace jitk;
 using namespace jitk::emulator;
@@ -170,6 +170,63 @@ void checkFloatProduct(const std::string &form, const std::vector<uint32_t> &a, 
 
 uint8_t asSigned(float value) { return uint8_t(int8_t(value)); }
 
+/// Four 8 x 8 matrices of 16-bit numbers 0, 1, 2, ..., a row after a row; registers of lanes 6 and 31.
+struct LoadCase {
+  std::string suffix;
+  std::vector<uint64_t> lane6, lane31;
+};
+
+const LoadCase loadCases[] = {
+    // Lane 6 has row 1, columns 4 and 5, lane 31 row 7, columns 6 and 7; transposed, rows of a column.
+    {".x1", {0x000d000c}, {0x003f003e}},
+    {".x2", {0x000d000c, 0x004d004c}, {0x003f003e, 0x007f007e}},
+    {".x4", {0x000d000c, 0x004d004c, 0x008d008c, 0x00cd00cc}, {0x003f003e, 0x007f007e, 0x00bf00be, 0x00ff00fe}},
+    {".x1.trans", {0x00290021}, {0x003f0037}},
+    {".x2.trans", {0x00290021, 0x00690061}, {0x003f0037, 0x007f0077}},
+    {".x4.trans", {0x00290021, 0x00690061, 0x00a900a1, 0x00e900e1}, {0x003f0037, 0x007f0077, 0x00bf00b7, 0x00ff00f7}},
+};
+
+/// All registers of an operand alike in all lanes.
+struct ProductCase {
+  std::string form;
+  uint64_t a, b, c, d;
+};
+
+const ProductCase productCases[] = {
+    // Pairs (1, 2) times (1, 0.5): 2 for each of 8 pairs. C is 0.5.
+    {"mma.m16n8k16.f32.f16", 0x40003c00, 0x38003c00, 0x3f000000, 0x41840000},
+    {"mma.m16n8k16.f32.bf16", 0x40003f80, 0x3f003f80, 0x3f000000, 0x41840000},
+    {"mma.m16n8k16.f16.f16", 0x40003c00, 0x38003c00, 0x3c003800, 0x4c404c20}, // C is (0.5, 1)
+    {"mma.m16n8k8.f32.tf32", 0x3f801fff, 0x40001fff, 0x3f000000, 0x41840000}, // the lower 13 bits do not count
+    // (2, 1, -1 or 255, -128 or 128) times (4, 3, 2, -1 or 255), 8 times, and 2.
+    {"mma.m16n8k32.s32.s8", 0x80ff0102, 0xff020304, 2, 0x0000044a},
+    {"mma.m16n8k32.s32.u8", 0x80ff0102, 0xff020304, 2, 0x00040c4a},
+    {"mma.m16n8k32.s32.s8.u8", 0x80ff0102, 0xff020304, 2, 0xfffc044a},
+    {"mma.m16n8k32.s32.u8.s8", 0x80ff0102, 0xff020304, 2, 0x00000c4a},
+    // 0x38 is 1 or 0.5, 0x3c 1.5 or 1.
+    {"mma.m16n8k32.f32.e4m3", 0x38383838, 0x3c3c3c3c, 0x3f000000, 0x42420000},
+    {"mma.m16n8k32.f32.e5m2", 0x38383838, 0x3c3c3c3c, 0x3f000000, 0x41840000},
+    {"mma.m16n8k32.f32.e4m3.e5m2", 0x38383838, 0x3c3c3c3c, 0x3f000000, 0x42020000},
+    {"mma.m16n8k32.f32.e5m2.e4m3", 0x38383838, 0x3c3c3c3c, 0x3f000000, 0x41c40000},
+};
+
+Names matrixNames() {
+  for (const LoadCase &entry : loadCases) {
+    namedForms().insert({"ldmatrix" + entry.suffix, "stmatrix" + entry.suffix});
+  }
+  return Names::of(productCases);
+}
+const Names names = matrixNames();
+
+/// Row addresses for so many matrices; those of the other lanes do not count.
+Lanes rowAddresses(uint64_t base, size_t matrices) {
+  std::vector<uint64_t> addresses(32, 0xfffffff1);
+  for (size_t row = 0; row < 8 * matrices; ++row) {
+    addresses[row] = base + 16 * row;
+  }
+  return addresses;
+}
+
 } // namespace
 
 TEST_SUITE("emulator/Matrix") {
@@ -262,6 +319,77 @@ TEST_SUITE("emulator/Matrix") {
       ptx.inst "st.shared.v4.b32"(%true, %own, %w0, %w1, %w2, %w3) : (i1, i32, i32, i32, i32, i32) -> ()
       ptx.inst "bar.warp.sync"() : () -> ()
     )";
+  }
+
+  TEST_CASE("products of every type") {
+    Program program(32);
+    for (const ProductCase &entry : productCases) {
+      std::vector<Lanes> operands(4, Lanes(entry.a));
+      operands.insert(operands.end(), 2, Lanes(entry.b));
+      operands.insert(operands.end(), entry.form.find(".f16.f16") == std::string::npos ? 4 : 2, Lanes(entry.c));
+      program.add(entry.form, operands);
+    }
+    const Outcome outcome = program.runClean();
+    for (size_t i = 0; i < std::size(productCases); ++i) {
+      CAPTURE(productCases[i].form);
+      CHECK(outcome.all(i, 0) == std::vector<uint64_t>(32, productCases[i].d));
+      CHECK(outcome.all(i, 1) == std::vector<uint64_t>(32, productCases[i].d));
+    }
+  }
+
+  TEST_CASE("matrix loads of every count") {
+    Program program(32);
+    std::vector<uint64_t> numbers;
+    for (uint64_t i = 0; i < 256; i += 4) {
+      numbers.push_back(i | (i + 1) << 16 | (i + 2) << 32 | (i + 3) << 48);
+    }
+    program.fillShared(smem, numbers);
+    std::vector<size_t> steps;
+    for (const LoadCase &entry : loadCases) {
+      steps.push_back(program.add("ldmatrix" + entry.suffix, {rowAddresses(smem, entry.lane6.size())}));
+    }
+    const Outcome outcome = program.runClean();
+    for (size_t i = 0; i < std::size(loadCases); ++i) {
+      CAPTURE(loadCases[i].suffix);
+      for (size_t r = 0; r < loadCases[i].lane6.size(); ++r) {
+        CHECK(outcome.at(steps[i], r, 6) == loadCases[i].lane6[r]);
+        CHECK(outcome.at(steps[i], r, 31) == loadCases[i].lane31[r]);
+      }
+    }
+  }
+
+  TEST_CASE("matrix stores of every count") {
+    for (const LoadCase &entry : loadCases) {
+      CAPTURE(entry.suffix);
+      const size_t matrices = entry.lane6.size();
+      Program program(32);
+      program.fillShared(smem, std::vector<uint64_t>(64, 0xeeeeeeeeeeeeeeee));
+      // Lane l of matrix m has the numbers 64 m + 2 l and one more.
+      std::vector<Lanes> operands = {rowAddresses(smem, matrices)};
+      for (uint64_t m = 0; m < matrices; ++m) {
+        operands.push_back(Lanes::counting((64 * m + 1) << 16 | 64 * m, 0x00020002, 32));
+      }
+      program.add("stmatrix" + entry.suffix, operands);
+      program.barrier();
+      const size_t low = program.readShared(smem), high = program.readShared(smem + 256);
+      const Outcome outcome = program.runClean();
+      std::vector<uint64_t> words = outcome.all(low);
+      const std::vector<uint64_t> upper = outcome.all(high);
+      words.insert(words.end(), upper.begin(), upper.end());
+      const bool transposed = entry.suffix.ends_with(".trans");
+      CHECK(words[0] == (transposed ? 0x0018001000080000 : 0x0003000200010000));
+      CHECK(words[1] == (transposed ? 0x0038003000280020 : 0x0007000600050004));
+      CHECK(words[15] == (transposed ? 0x003f0037002f0027 : 0x003f003e003d003c));
+      if (matrices >= 2) {
+        CHECK(words[16] == (transposed ? 0x0058005000480040 : 0x0043004200410040));
+      }
+      if (matrices == 4) {
+        CHECK(words[63] == (transposed ? 0x00ff00f700ef00e7 : 0x00ff00fe00fd00fc));
+      }
+      for (size_t i = 16 * matrices; i < 64; ++i) {
+        CHECK(words[i] == 0xeeeeeeeeeeeeeeee);
+      }
+    }
   }
 
   TEST_CASE("ldmatrix gives each lane two neighbours of a row") {

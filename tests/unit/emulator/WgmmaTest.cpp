@@ -2,7 +2,7 @@
 // broken.
 
 #include "src/emulator/Formats.h"
-#include "tests/unit/emulator/KernelFixture.h"
+#include "tests/unit/emulator/InstructionProgram.h"
 
 #include <functional>
 
@@ -216,6 +216,104 @@ Tile mnMajor(uint32_t swizzle, uint32_t start, int rows) {
   return {start, swizzle, width * 8, atoms * width * 8, true};
 }
 
+/// Element types of one product. An instruction's step of K is 32 bytes wide in all of them.
+struct Format {
+  std::string types; ///< as forms name them: "f32.e4m3.e5m2"
+  int depth;
+  std::function<uint32_t(float)> encodeA, encodeB;
+  std::string accumulator; ///< register type
+};
+
+uint32_t single(float value) { return std::bit_cast<uint32_t>(value); }
+uint32_t integer(float value) { return uint8_t(int8_t(value)); }
+
+const Format formats[] = {
+    {"f32.f16", 16, floatToHalf, floatToHalf, "f32"},
+    {"f16.f16", 16, floatToHalf, floatToHalf, "i32"},
+    {"f32.bf16", 16, floatToBfloat, floatToBfloat, "f32"},
+    {"f32.tf32", 8, single, single, "f32"},
+    {"f32.e4m3", 32, floatToE4m3, floatToE4m3, "f32"},
+    {"f32.e4m3.e5m2", 32, floatToE4m3, floatToE5m2, "f32"},
+    {"f32.e5m2.e4m3", 32, floatToE5m2, floatToE4m3, "f32"},
+    {"f32.e5m2", 32, floatToE5m2, floatToE5m2, "f32"},
+    {"s32.s8", 32, integer, integer, "i32"},
+};
+
+std::string formOf(const Format &format, int n, bool registersA) {
+  return "wgmma.m64n" + std::to_string(n) + "k" + std::to_string(format.depth) + "." + format.types +
+         (registersA ? ".rs" : ".ss");
+}
+
+constexpr int formatWidth = 16; // n
+
+Names formatNames() {
+  for (const Format &format : formats) {
+    namedForms().insert({formOf(format, formatWidth, false), formOf(format, formatWidth, true)});
+  }
+  return {};
+}
+const Names names = formatNames();
+const Names protocolNames = {"wgmma.fence", "wgmma.commit_group", "wgmma.wait_group", "wgmma.wait_group.f32x4"};
+
+/// A thread's registers of A, as the image's first 2 KiB: row 16 * warp + lane / 4 (+ 8), in each half of K the
+/// elements that fill the lane's register.
+void fillRegistersA(std::vector<uint8_t> &image, const Format &format) {
+  const int bytes = 32 / format.depth, perRegister = 4 / bytes;
+  for (int thread = 0; thread < 128; ++thread) {
+    for (int r = 0; r < 4; ++r) {
+      for (int i = 0; i < perRegister; ++i) {
+        const int k = (r / 2) * 4 * perRegister + thread % 4 * perRegister + i;
+        const uint32_t bits = format.encodeA(valueA(rowD(thread, (r & 1) * 2), k));
+        std::memcpy(&image[size_t(thread * 16 + r * 4 + i * bytes)], &bits, size_t(bytes));
+      }
+    }
+  }
+}
+
+/// D = A * B of one form, all elements.
+void checkFormat(const Format &format, int n, bool registersA) {
+  const Tile a = kMajor(32, 0), b = kMajor(32, offsetB);
+  const int bytes = 32 / format.depth;
+  std::vector<uint8_t> image(imageBytes);
+  if (registersA) {
+    fillRegistersA(image, format);
+  } else {
+    fill(image, a, 64, format.depth, bytes, [&](int row, int k) { return format.encodeA(valueA(row, k)); });
+  }
+  fill(image, b, n, format.depth, bytes, [&](int column, int k) { return format.encodeB(valueB(k, column)); });
+  const bool halves = format.types.starts_with("f16"), integers = format.types.starts_with("s32");
+  const int count = halves ? n / 4 : n / 2;
+  const std::string imms = integers ? "" : format.depth == 16 ? ": 1, 1, 0, 0" : ": 1, 1";
+  const std::string form = formOf(format, n, registersA), type = format.accumulator;
+  std::string text = product(form, count, type, imms);
+  if (registersA) {
+    text = kernel(
+        parameters,
+        zero(type) + copyImage + proxyFence + barrier + globalOf("fragment", "image", 16) +
+            "%f:4 = ptx.inst \"ld.global.v4.b32\"(%true, %fragment) : (i1, !llvm.ptr<1>) -> (i32, i32, i32, i32)\n" +
+            wgmmaFence + "%d:" + std::to_string(count) + " = ptx.inst \"" + form +
+            "\"(%f#0, %f#1, %f#2, %f#3, %b, %true, " + zeroRegisters(count, type) + ") {imms = array<i64" + imms +
+            ">} : (i32, i32, i32, i32, i64, i1, " + repeated(type, count) + ") -> (" + repeated(type, count) + ")\n" +
+            commit + waitFor("r", "d", count, type, 0) + store("r", count, type));
+  }
+  Machine machine;
+  const uint64_t out = machine.allocate(size_t(128) * count * 4);
+  const LaunchReport report = runImage(machine, text, image, a.descriptor(), b.descriptor(), out);
+  CHECK_MESSAGE(report.clean(), report.toString());
+  const std::vector<uint32_t> d = machine.download<uint32_t>(out, size_t(128) * count);
+  int wrong = 0;
+  for (int thread = 0; thread < 128; ++thread) {
+    for (int i = 0; i < n / 2; ++i) {
+      const uint32_t bits = d[size_t(thread * count + (halves ? i / 2 : i))];
+      const float value = halves     ? halfToFloat(uint16_t(bits >> (16 * (i % 2))))
+                          : integers ? float(int32_t(bits))
+                                     : std::bit_cast<float>(bits);
+      wrong += value != expected(rowD(thread, i), columnD(thread, i), format.depth);
+    }
+  }
+  CHECK(wrong == 0);
+}
+
 } // namespace
 
 TEST_SUITE("emulator/Wgmma") {
@@ -268,6 +366,24 @@ TEST_SUITE("emulator/Wgmma") {
         }
       }
     }
+  }
+
+  TEST_CASE("the reference product is what it should be") {
+    // Typed in, so that the comparisons have an anchor.
+    CHECK(expected(0, 0, 8) == 3.0f);
+    CHECK(expected(9, 4, 16) == -12.0f);
+    CHECK(expected(63, 15, 32) == -4.0f);
+  }
+
+  TEST_CASE("products of every type, with A in shared memory and in registers") {
+    for (const Format &format : formats) {
+      for (const bool registersA : {false, true}) {
+        CAPTURE(format.types);
+        CAPTURE(registersA);
+        checkFormat(format, formatWidth, registersA);
+      }
+    }
+    checkFormat(formats[0], 256, false);
   }
 
   TEST_CASE("A in registers") {
@@ -453,6 +569,16 @@ TEST_SUITE("emulator/Wgmma") {
       CHECK(d[2] == -expected(0, 0, 16));
       CHECK(d[5] == expected(0, 3, 16));
     }
+  }
+
+  TEST_CASE("a wait without registers completes the reads and hands out nothing") {
+    const std::string plain = "ptx.inst \"wgmma.wait_group\"() {imms = array<i64: 0>} : () -> ()\n";
+    const std::string overwrite =
+        sharedOf("own", 16) + "ptx.inst \"st.shared.b32\"(%true, %own, %c1) : (i1, i32, i32) -> ()\n";
+    const LaunchReport handed = runProtocol({.wait = plain + barrier + overwrite + waitFor("r", "d", 4, "f32", 0)});
+    CHECK_MESSAGE(handed.clean(), handed.toString());
+    DeviceOptions options;
+    CHECK(foundOnly(runProtocol({.wait = plain, .stored = "d"}, options), FindingKind::Poison));
   }
 
   TEST_CASE("threads of a group with different descriptors are found") {
