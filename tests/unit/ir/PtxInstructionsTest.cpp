@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <doctest/doctest.h>
 #include <map>
+#include <set>
 #include <string>
 
 using namespace llvm;
@@ -172,8 +173,10 @@ TEST_SUITE("ir/PtxInstructions") {
       MESSAGE("SKIPPED: no ptxas in PATH or /usr/local/cuda/bin; the rows were not assembled");
       return;
     }
-    const Target targets[] = {{80, false, 70}, {89, false, 78}, {90, false, 78},
-                              {90, true, 80},  {100, true, 86}, {120, true, 87}};
+    const Target targets[] = {{80, false, 70}, {86, false, 71},  {87, false, 74},  {89, false, 78},
+                              {90, false, 78}, {90, true, 80},   {100, false, 86}, {100, true, 86},
+                              {103, true, 88}, {120, false, 87}, {120, true, 87},  {121, true, 88}};
+    std::set<std::string> seen;
     // The harness itself must be able to fail.
     ptx::Instruction wrong = *ptx::lookupInstruction("mma.m16n8k32.f32.e4m3");
     std::string early = ".version 8.0\n.target sm_89\n.address_size 64\n" + Expansion(wrong).kernel(0);
@@ -188,6 +191,7 @@ TEST_SUITE("ir/PtxInstructions") {
         }
         textOfVersion[std::max(row.minPtx, target.minPtx)] += Expansion(row).kernel(index);
         ++assembled;
+        seen.insert(row.form);
       }
       for (const auto &[version, kernels] : textOfVersion) {
         CAPTURE(target.name());
@@ -198,5 +202,40 @@ TEST_SUITE("ir/PtxInstructions") {
       }
     }
     MESSAGE("assembled " << assembled << " kernels");
+    // Rows without a text are LLVM's to spell.
+    CHECK(seen.size() == size_t(llvm::count_if(ptx::allInstructions(),
+                                               [](const ptx::Instruction &row) { return !row.assembly.empty(); })));
+  }
+
+  TEST_CASE("no row asks for a later PTX version than ptxas does") {
+    std::string ptxas = findPtxas();
+    if (ptxas.empty()) {
+      MESSAGE("SKIPPED: no ptxas in PATH or /usr/local/cuda/bin; the rows were not assembled");
+      return;
+    }
+    // The versions between the least that knows the target and the one that the row claims: each must be refused.
+    const std::pair<Target, std::vector<unsigned>> targets[] = {
+        {{80, false, 70}, {70, 71, 72, 73, 74, 75, 76, 77, 78, 80, 81, 82, 83, 84, 85, 86, 87, 88}},
+        {{89, false, 78}, {78, 80, 81, 82, 83, 84, 85, 86, 87, 88}},
+        {{90, true, 80}, {80, 81, 82, 83, 84, 85, 86, 87, 88}},
+        {{100, true, 86}, {86, 87, 88}}};
+    std::set<std::string> seen;
+    for (const auto &[target, versions] : targets) {
+      for (auto [index, row] : enumerate(ptx::allInstructions())) {
+        if (row.assembly.empty() || !row.runsOn(target.capability, target.archSpecific) ||
+            !seen.insert(row.form).second || row.minPtx <= target.minPtx) {
+          continue;
+        }
+        unsigned before = *std::prev(llvm::lower_bound(versions, row.minPtx));
+        std::string text =
+            formatv(".version {0}.{1}\n.target {2}\n.address_size 64\n", before / 10, before % 10, target.name())
+                .str() +
+            Expansion(row).kernel(index);
+        std::string answer = assemble(ptxas, target.name(), text);
+        CAPTURE(row.form);
+        CAPTURE(before);
+        CHECK(answer != "");
+      }
+    }
   }
 }
