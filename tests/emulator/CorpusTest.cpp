@@ -1,9 +1,10 @@
 // The kernels of the TTGIR corpus, lowered by jitk and run on the emulator: right results and no findings, in both
-// asynchronous modes.
+// asynchronous modes. Each kernel once; tests/unit/codegen is about single ops.
 
 #include "src/emulator/Formats.h"
 #include "tests/unit/codegen/TtgirFixture.h"
 
+#include <algorithm>
 #include <cmath>
 #include <deque>
 #include <fstream>
@@ -54,7 +55,7 @@ public:
       add(value);
     }
   }
-  std::vector<void *> &pointers() { return pointers_; }
+  const std::vector<void *> &pointers() const { return pointers_; }
 
 private:
   std::deque<uint64_t> words_;
@@ -62,36 +63,14 @@ private:
   std::vector<void *> pointers_;
 };
 
-LaunchReport launchWith(Machine &machine, const LoweredKernel &kernel, Arguments &arguments,
-                        std::array<uint32_t, 3> grid, uint32_t cluster = 1) {
-  Result<std::unique_ptr<HostModule>> module = loadHostObject(kernel.code);
-  INFO((module.ok() ? std::string() : module.status().toString()));
-  REQUIRE(module.ok());
-  Result<const KernelRecord *> record = (*module)->kernel("k");
-  REQUIRE(record.ok());
-  const uint64_t ctas = uint64_t(grid[0]) * grid[1] * grid[2];
-  arguments.add(kernel.scratchBytes ? machine.allocate(kernel.scratchBytes * ctas) : uint64_t(0));
-  arguments.add(uint64_t(0));
-  REQUIRE((*record)->numParameters == arguments.pointers().size());
-  LaunchParameters parameters;
-  parameters.grid = grid;
-  parameters.cluster = {cluster, 1, 1};
-  parameters.threads = kernel.threads;
-  parameters.sharedBytes = kernel.sharedBytes;
-  parameters.arguments = arguments.pointers().data();
-  Result<LaunchReport> report = machine.device.run(**record, parameters);
-  INFO((report.ok() ? std::string() : report.status().toString()));
-  REQUIRE(report.ok());
-  return *std::move(report);
-}
-
-/// Both modes; one seed each, since these kernels are large.
+/// Both modes; few seeds, since these kernels are large.
 std::vector<DeviceOptions> bothModes() {
   std::vector<DeviceOptions> modes;
-  for (AsyncMode mode : {AsyncMode::Deferred, AsyncMode::Immediate}) {
+  for (auto [mode, seed] : {std::pair(AsyncMode::Deferred, 0u), std::pair(AsyncMode::Deferred, 1u),
+                            std::pair(AsyncMode::Immediate, 8812u)}) {
     DeviceOptions options;
     options.mode = mode;
-    options.seed = mode == AsyncMode::Deferred ? 0 : 8812;
+    options.seed = seed;
     modes.push_back(options);
   }
   return modes;
@@ -196,7 +175,7 @@ void checkMatmulOverPointers(const MatmulOverPointers &variant) {
     }
     const auto tiles = uint32_t((m + variant.tileM - 1) / variant.tileM * ((n + variant.tileN - 1) / variant.tileN));
     const LaunchReport report =
-        launchWith(machine, kernel, arguments, {tiles * variant.cluster, 1, 1}, variant.cluster);
+        launchWithPointers(machine, kernel, arguments.pointers(), {tiles * variant.cluster, 1, 1}, variant.cluster);
     CHECK_MESSAGE(report.clean(), report.toString());
     const std::vector<float> wanted = product(a, b, m, n, k, false);
     if (halfResult) {
@@ -208,7 +187,7 @@ void checkMatmulOverPointers(const MatmulOverPointers &variant) {
 }
 
 constexpr uint32_t u8Type = 0, f16Type = 6; // CUtensorMapDataType
-constexpr uint32_t swizzle128 = 3;
+constexpr uint32_t swizzle64 = 2, swizzle128 = 3;
 
 void checkMatmulOverDescriptors(const char *file) {
   constexpr int m = 136, n = 200, k = 264;
@@ -224,7 +203,7 @@ void checkMatmulOverDescriptors(const char *file) {
     for (uint64_t value : {m, n, k}) {
       arguments.add(value);
     }
-    const LaunchReport report = launchWith(machine, kernel, arguments, {2, 2, 1});
+    const LaunchReport report = launchWithPointers(machine, kernel, arguments.pointers(), {2, 2, 1});
     CHECK_MESSAGE(report.clean(), report.toString());
     CHECK(differences(halves(machine.download<uint16_t>(pc, size_t(m) * n)),
                       roundedToHalf(product(a, b, m, n, k, true))) == 0);
@@ -232,7 +211,7 @@ void checkMatmulOverDescriptors(const char *file) {
 }
 
 void checkPersistentMatmul(const char *file) {
-  constexpr int m = 256, n = 384, k = 192;
+  constexpr int m = 264, n = 328, k = 200;
   const LoweredKernel kernel = compileKernel(corpus(file, "mm_pers"));
   const std::vector<float> a = smallNumbers(m * k, 1), b = smallNumbers(n * k, 2);
   for (const DeviceOptions &options : bothModes()) {
@@ -243,18 +222,38 @@ void checkPersistentMatmul(const char *file) {
                            uint64_t(m), uint64_t(n), uint64_t(k)}) {
       arguments.add(value);
     }
-    const LaunchReport report = launchWith(machine, kernel, arguments, {132, 1, 1});
+    const LaunchReport report = launchWithPointers(machine, kernel, arguments.pointers(), {132, 1, 1});
     CHECK_MESSAGE(report.clean(), report.toString());
     CHECK(differences(halves(machine.download<uint16_t>(pc, size_t(m) * n)),
                       roundedToHalf(product(a, b, m, n, k, true))) == 0);
   }
 }
 
-/// Block-scaled e4m3: each 32 elements of K share a power of two.
-void checkScaledMatmul(const char *file) {
+/// Numbers that e2m1 has, and their codes, two to a byte.
+struct PackedE2m1 {
+  std::vector<float> values;
+  std::vector<uint8_t> bytes;
+
+  explicit PackedE2m1(size_t count) {
+    constexpr float magnitudes[] = {0, 0.5f, 1, 1.5f, 2, 3, 4, 6};
+    for (size_t i = 0; i < count; ++i) {
+      const auto code = uint8_t(i * 7 % 13 + i / 32 % 4) & 15;
+      values.push_back(code & 8 ? -magnitudes[code & 7] : magnitudes[code & 7]);
+      if (i % 2 == 0) {
+        bytes.push_back(uint8_t(code));
+      } else {
+        bytes.back() |= uint8_t(code << 4);
+      }
+    }
+  }
+};
+
+/// Block-scaled: each 32 elements of K share a power of two. A is e4m3; B is e4m3 or e2m1.
+void checkScaledMatmul(const char *file, bool isNarrow) {
   constexpr int m = 128, n = 256, k = 256, groups = k / 32;
   const LoweredKernel kernel = compileKernel(corpus(file, "mm_scaled"));
-  const std::vector<float> a = smallNumbers(m * k, 1), b = smallNumbers(n * k, 2);
+  const PackedE2m1 packed(size_t(n) * k);
+  const std::vector<float> a = smallNumbers(m * k, 1), b = isNarrow ? packed.values : smallNumbers(n * k, 2);
   std::vector<uint8_t> scaleA(m * groups), scaleB(n * groups);
   std::vector<float> scaledA = a, scaledB = b;
   const auto scale = [](std::vector<uint8_t> &scales, std::vector<float> &values, uint32_t step) {
@@ -273,11 +272,16 @@ void checkScaledMatmul(const char *file) {
     const uint64_t pc = machine.allocate(size_t(m) * n * 4);
     Arguments arguments;
     arguments.addDescriptor(machine, u8Type, 1, machine.upload(encode(a, floatToE4m3)), {m, k}, {128, 128}, swizzle128);
-    arguments.addDescriptor(machine, u8Type, 1, machine.upload(encode(b, floatToE4m3)), {n, k}, {128, 128}, swizzle128);
+    if (isNarrow) {
+      arguments.addDescriptor(machine, u8Type, 1, machine.upload(packed.bytes), {n, k / 2}, {128, 64}, swizzle64);
+    } else {
+      arguments.addDescriptor(machine, u8Type, 1, machine.upload(encode(b, floatToE4m3)), {n, k}, {128, 128},
+                              swizzle128);
+    }
     for (uint64_t value : {pc, machine.upload(scaleA), machine.upload(scaleB), uint64_t(m), uint64_t(n), uint64_t(k)}) {
       arguments.add(value);
     }
-    const LaunchReport report = launchWith(machine, kernel, arguments, {1, 2, 1});
+    const LaunchReport report = launchWithPointers(machine, kernel, arguments.pointers(), {1, 2, 1});
     CHECK_MESSAGE(report.clean(), report.toString());
     CHECK(differences(machine.download<float>(pc, size_t(m) * n), product(scaledA, scaledB, m, n, k, true)) == 0);
   }
@@ -348,7 +352,7 @@ void checkAttention(const char *file, bool causal, AttentionAbi abi = AttentionA
     arguments.add(lse);
     arguments.add(uint64_t(length));
     arguments.add(scale);
-    const LaunchReport report = launchWith(machine, kernel, arguments, {length / 128, 1, 1});
+    const LaunchReport report = launchWithPointers(machine, kernel, arguments.pointers(), {length / 128, 1, 1});
     CHECK_MESSAGE(report.clean(), report.toString());
     const std::vector<float> out = halves(machine.download<uint16_t>(po, length * d));
     double worst = 0;
@@ -357,6 +361,56 @@ void checkAttention(const char *file, bool causal, AttentionAbi abi = AttentionA
     }
     // Weights are rounded to f16 before the second product, the result once more: 2^-11 of values up to 2, twice.
     CHECK(worst < 4e-3);
+  }
+}
+
+void checkTranspose(const char *file) {
+  CAPTURE(file);
+  constexpr int size = 64;
+  const LoweredKernel kernel = compileKernel(corpus(file, "transp"));
+  std::vector<uint16_t> x(size * size), wanted(x.size());
+  for (int row = 0; row < size; ++row) {
+    for (int column = 0; column < size; ++column) {
+      x[row * size + column] = uint16_t(row * size + column);
+      wanted[column * size + row] = x[row * size + column];
+    }
+  }
+  for (const DeviceOptions &options : bothModes()) {
+    Machine machine(options);
+    const uint64_t y = machine.allocate(x.size() * 2);
+    Arguments arguments;
+    arguments.add(machine.upload(x));
+    arguments.add(y);
+    const LaunchReport report = launchWithPointers(machine, kernel, arguments.pointers(), {1, 1, 1});
+    CHECK_MESSAGE(report.clean(), report.toString());
+    CHECK(machine.download<uint16_t>(y, x.size()) == wanted);
+  }
+}
+
+/// The eight largest of each row, in order.
+void checkTopK(const char *file) {
+  CAPTURE(file);
+  constexpr int rows = 3, length = 700, kept = 8;
+  const LoweredKernel kernel = compileKernel(corpus(file, "topk"));
+  std::vector<float> x(rows * length), wanted;
+  for (size_t i = 0; i < x.size(); ++i) {
+    x[i] = float(int(i * 2654435761u >> 8 & 0xffff) - 40000);
+  }
+  for (int row = 0; row < rows; ++row) {
+    std::vector<float> sorted(x.begin() + row * length, x.begin() + (row + 1) * length);
+    std::ranges::sort(sorted, std::greater<float>());
+    wanted.insert(wanted.end(), sorted.begin(), sorted.begin() + kept);
+  }
+  for (const DeviceOptions &options : bothModes()) {
+    Machine machine(options);
+    const uint64_t y = machine.allocate(wanted.size() * 4);
+    Arguments arguments;
+    for (uint64_t value : {machine.upload(x), y, uint64_t(length)}) {
+      arguments.add(value);
+    }
+    const LaunchReport report = launchWithPointers(machine, kernel, arguments.pointers(), {rows, 1, 1});
+    CHECK_MESSAGE(report.clean(), report.toString());
+    CHECK(machine.download<float>(y, wanted.size()) == wanted);
   }
 }
 
@@ -372,7 +426,7 @@ TEST_SUITE("emulator/Corpus") {
     for (uint64_t value : {machine.upload(x), y, uint64_t(2000)}) {
       arguments.add(value);
     }
-    const LaunchReport report = launchWith(machine, kernel, arguments, {2, 1, 1});
+    const LaunchReport report = launchWithPointers(machine, kernel, arguments.pointers(), {2, 1, 1});
     CHECK_MESSAGE(report.clean(), report.toString());
     const std::vector<float> found = machine.download<float>(y, 2048);
     CHECK(std::vector<float>(found.begin(), found.begin() + 2000) == x);
@@ -380,40 +434,13 @@ TEST_SUITE("emulator/Corpus") {
   }
 
   TEST_CASE("transp") {
-    const LoweredKernel kernel = compileKernel(corpus("transp.sm90", "transp"));
-    for (const DeviceOptions &options : bothModes()) {
-      Machine machine(options);
-      std::vector<uint16_t> x(64 * 64);
-      for (size_t i = 0; i < x.size(); ++i) {
-        x[i] = uint16_t(i);
-      }
-      const uint64_t y = machine.allocate(x.size() * 2);
-      Arguments arguments;
-      arguments.add(machine.upload(x));
-      arguments.add(y);
-      const LaunchReport report = launchWith(machine, kernel, arguments, {1, 1, 1});
-      CHECK_MESSAGE(report.clean(), report.toString());
-      const std::vector<uint16_t> found = machine.download<uint16_t>(y, x.size());
-      CHECK(found[1] == 64);
-      CHECK(found[64 * 5 + 9] == 9 * 64 + 5);
-    }
+    checkTranspose("transp.sm90");
+    checkTranspose("transp.sm120");
   }
 
   TEST_CASE("topk") {
-    const LoweredKernel kernel = compileKernel(corpus("topk.sm80", "topk"));
-    Machine machine;
-    std::vector<float> x(1000);
-    for (int i = 0; i < 1000; ++i) {
-      x[size_t(i)] = float(i * 37 % 1000);
-    }
-    const uint64_t y = machine.allocate(32);
-    Arguments arguments;
-    for (uint64_t value : {machine.upload(x), y, uint64_t(1000)}) {
-      arguments.add(value);
-    }
-    const LaunchReport report = launchWith(machine, kernel, arguments, {1, 1, 1});
-    CHECK_MESSAGE(report.clean(), report.toString());
-    CHECK(machine.download<float>(y, 8) == std::vector<float>{999, 998, 997, 996, 995, 994, 993, 992});
+    checkTopK("topk.sm80");
+    checkTopK("topk.sm100");
   }
 
   TEST_CASE("matmul over pointers by mma") {
@@ -423,16 +450,28 @@ TEST_SUITE("emulator/Corpus") {
     checkMatmulOverPointers({"mm_ptr.sm90", 128, 128, MatmulOverPointers::Half});
   }
   TEST_CASE("fp8 matmul by wgmma") { checkMatmulOverPointers({"mm_ptr_fp8.sm90", 128, 64, MatmulOverPointers::E4m3}); }
-  TEST_CASE("tf32 matmul by mma") { checkMatmulOverPointers({"mm_ptr_tf32.sm80", 128, 64, MatmulOverPointers::Tf32}); }
+  TEST_CASE("tf32 matmul by mma") {
+    checkMatmulOverPointers({"mm_ptr_tf32.sm80", 128, 64, MatmulOverPointers::Tf32});
+    checkMatmulOverPointers({"mm_ptr_tf32.sm120", 128, 64, MatmulOverPointers::Tf32});
+  }
   TEST_CASE("matmul over descriptors") { checkMatmulOverDescriptors("mm_desc.sm90"); }
-  TEST_CASE("persistent matmul") { checkPersistentMatmul("mm_pers.sm90"); }
+  TEST_CASE("persistent matmul") {
+    checkPersistentMatmul("mm_pers.sm90");
+    checkPersistentMatmul("mm_pers.sm120");
+  }
   TEST_CASE("warp-specialized persistent matmul") { checkPersistentMatmul("mm_pers_ws_nw4.sm90"); }
   TEST_CASE("attention") { checkAttention("fa.sm90", false); }
   // Both CTAs copy the tile that both hold.
   TEST_CASE("matmul by clusters of two") {
     checkMatmulOverPointers({"mm_ptr_cta2.sm90", 128, 128, MatmulOverPointers::Half, 2});
   }
-  TEST_CASE("block-scaled matmul") { checkScaledMatmul("scaled_mxfp8.sm90"); }
-  TEST_CASE("causal attention by mma") { checkAttention("fa_causal.sm80", true, AttentionAbi::Pointers); }
+  TEST_CASE("block-scaled matmul") {
+    checkScaledMatmul("scaled_mxfp8.sm90", /*isNarrow=*/false);
+    checkScaledMatmul("scaled_mxmix.sm90", /*isNarrow=*/true);
+  }
+  TEST_CASE("causal attention by mma") {
+    checkAttention("fa_causal.sm80", true, AttentionAbi::Pointers);
+    checkAttention("fa_causal.sm120", true);
+  }
   TEST_CASE("causal attention") { checkAttention("fa_causal_ws.sm90", true); }
 }

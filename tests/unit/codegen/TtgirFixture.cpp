@@ -65,7 +65,7 @@ LaunchReport launch(Machine &machine, const CompiledKernel &kernel, std::vector<
 }
 
 LaunchReport launchWithPointers(Machine &machine, const CompiledKernel &kernel, std::vector<void *> arguments,
-                                std::array<uint32_t, 3> grid) {
+                                std::array<uint32_t, 3> grid, uint32_t cluster) {
   Result<std::unique_ptr<emulator::HostModule>> module = emulator::loadHostObject(kernel.code);
   INFO((module.ok() ? std::string() : module.status().toString()));
   REQUIRE(module.ok());
@@ -79,6 +79,7 @@ LaunchReport launchWithPointers(Machine &machine, const CompiledKernel &kernel, 
   REQUIRE((*record)->numParameters == arguments.size());
   LaunchParameters parameters;
   parameters.grid = grid;
+  parameters.cluster = {cluster, 1, 1};
   parameters.threads = kernel.threads;
   parameters.sharedBytes = kernel.sharedBytes;
   parameters.arguments = arguments.data();

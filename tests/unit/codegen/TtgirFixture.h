@@ -32,9 +32,9 @@ CompiledKernel compileCommonIr(const std::string &commonIr, const std::string &t
 LaunchReport launch(Machine &machine, const CompiledKernel &kernel, std::vector<uint64_t> arguments,
                     std::array<uint32_t, 3> grid = {1, 1, 1});
 
-/// The same with the addresses of the arguments, for those that are no 8-byte values.
+/// The same with the addresses of the arguments, for those that are no 8-byte values, and in clusters along x.
 LaunchReport launchWithPointers(Machine &machine, const CompiledKernel &kernel, std::vector<void *> arguments,
-                                std::array<uint32_t, 3> grid = {1, 1, 1});
+                                std::array<uint32_t, 3> grid, uint32_t cluster = 1);
 
 /// A module of the given target and number of warps.
 std::string moduleOf(const std::string &aliases, const std::string &functions, int numWarps = 4, int capability = 90);
