@@ -180,17 +180,20 @@ typedef struct jitk_runtime_options_t {
   uint64_t memory_bytes;
   /* Longest wait for another process that compiles the same kernel; then it is compiled here too. 0: 60000. */
   uint32_t lock_deadline_ms;
-  /* Worker threads. 0: $JITK_JOBS, else one a core that the process may use and memory has room for. */
+  /* Worker threads, at most 1024. 0: $JITK_JOBS, else one a core that the process may use and memory has room for. */
   uint32_t jobs;
   /* Path of libjitk-compiler.so. NULL: $JITK_COMPILER_LIBRARY, else next to this library, else as ld.so finds it. */
   const char *compiler_library;
-  /* "nvjitlink", "ptxas" or "driver". NULL: the first one that works. Part of the key. */
+  /* "ptxas", "nvjitlink" or "driver". NULL: $JITK_ASSEMBLER, else the first one that works. Part of the key. */
   const char *assembler;
   /* Where log lines go. NULL: nowhere, or to stderr if $JITK_LOG is set. */
   jitk_log_callback_t log;
   void *log_user;
-  jitk_log_level_t log_level;
-  /* Paths of bundles, looked into in this order and before the store. NULL: $JITK_BUNDLES, divided by colons. */
+  jitk_log_level_t log_level; /* only with log */
+  /*
+   * Paths of bundles, looked into in this order and before the store. NULL, and a number of 0: $JITK_BUNDLES, divided
+   * by colons. Not NULL, and a number of 0: none.
+   */
   const char *const *bundles;
   size_t num_bundles;
   /*
@@ -220,7 +223,8 @@ typedef struct jitk_runtime_s *jitk_runtime_t;
 
 /*
  * Creates a runtime. `options` may be NULL. Touches no device and opens no compiler. An unwritable store folder is not
- * a failure: one warning is logged and kernels are kept in memory. Fails with INVALID_ARGUMENT for a bad option.
+ * a failure: one warning is logged and kernels are kept in memory. Fails with INVALID_ARGUMENT for a bad option, or a
+ * bad value of a variable of the environment that stands in for one.
  */
 JITK_API jitk_status_t jitk_runtime_create(const jitk_runtime_options_t *options, jitk_runtime_t *runtime,
                                            jitk_error_t *error);
@@ -269,11 +273,12 @@ JITK_API jitk_status_t jitk_runtime_counters(jitk_runtime_t runtime, jitk_counte
 /* ---------------------------------------------------------------------------------------------------------------- */
 /* Devices                                                                                                          */
 
+/* For an emulator only: all 0 for another device. */
 typedef struct jitk_device_options_t {
   size_t struct_size;
   /* Emulator: asynchronous instructions take effect at once (not 0), or only when they are waited for (0). */
   uint32_t emulator_immediate;
-  /* Emulator: blocks in parallel. 0: one a core. */
+  /* Emulator: blocks in parallel, at most 1024. 0: one a core. */
   uint32_t emulator_workers;
   /* Emulator: the order in which threads run. */
   uint64_t emulator_seed;

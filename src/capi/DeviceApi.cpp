@@ -8,6 +8,11 @@ static constexpr std::string_view kEmulatorPrefix = "emulator:";
 
 static Result<std::shared_ptr<Device>> openEmulator(Runtime &runtime, std::string_view name,
                                                     const jitk_device_options_t &given) {
+  static constexpr uint32_t kMostWorkers = 1024;
+  if (given.emulator_workers > kMostWorkers) {
+    return invalidArgument("options.emulator_workers must be at most " + std::to_string(kMostWorkers) + ": got " +
+                           std::to_string(given.emulator_workers));
+  }
   EmulatorOptions options;
   JITK_ASSIGN(options.target, Target::parse(name));
   options.immediate = given.emulator_immediate != 0;
@@ -42,6 +47,11 @@ static Result<std::shared_ptr<Device>> openDevice(jitk_runtime_s &runtime, const
   std::string known;
   for (const Backend &backend : backends()) {
     if (name.starts_with(backend.prefix)) {
+      if (options.emulator_immediate != 0 || options.emulator_workers != 0 || options.emulator_seed != 0) {
+        return invalidArgument("options.emulator_immediate, emulator_workers and emulator_seed are for an emulator: "
+                               "got device '" +
+                               name + "'");
+      }
       return openOnce(runtime, backend, name);
     }
     known += std::string(backend.prefix) + "N, ";

@@ -44,6 +44,12 @@ inline Status require(const void *pointer, const char *name) {
   return pointer ? okStatus() : invalidArgument(std::string(name) + " must not be null");
 }
 
+/// InvalidArgument if a required text is null or empty.
+inline Status requireText(const char *text, const char *name) {
+  JITK_TRY(require(text, name));
+  return *text ? okStatus() : invalidArgument(std::string(name) + " must not be empty");
+}
+
 /// InvalidArgument for a `struct_size` that no version of the struct has: each begins with a size_t and ends at a
 /// multiple of its alignment. So no pointer is ever read by half.
 template <typename T> Status checkStructSize(const T &given, const char *name) {

@@ -8,6 +8,19 @@ static Status checkArray(const void *items, size_t count, const char *name) {
   return count == 0 ? okStatus() : require(items, name);
 }
 
+/// "cuda:0 (sm_90a)", "emulator:sm_90a".
+static std::string placeOf(const Device &device) {
+  std::string target = device.target().toString();
+  return device.target().kind == Target::Kind::Cuda ? "cuda:" + std::to_string(device.ordinal()) + " (" + target + ")"
+                                                    : target;
+}
+
+static Status otherDevice(const Device &wanted, const Device &found) {
+  std::string own = placeOf(wanted), other = placeOf(found);
+  return invalidArgument("launch.device must be the device that the kernel was loaded on, " + own + ": got " +
+                         (own == other ? "another one of that name" : other));
+}
+
 static Status readLaunch(const jitk_launch_t *given, const Kernel &kernel, LaunchRequest &request) {
   jitk_launch_t launch;
   JITK_TRY(readStruct(given, "launch", launch));
@@ -15,8 +28,7 @@ static Status readLaunch(const jitk_launch_t *given, const Kernel &kernel, Launc
   JITK_TRY(checkArray(launch.dimensions, launch.num_dimensions, "launch.dimensions"));
   JITK_TRY(checkArray(launch.scalars, launch.num_scalars, "launch.scalars"));
   if (launch.device && launch.device->device != kernel.device()) {
-    return invalidArgument("launch.device must be the device that the kernel was loaded on, " +
-                           kernel.device()->target().toString() + ": got " + launch.device->target);
+    return otherDevice(*kernel.device(), *launch.device->device);
   }
   request = {
       .tensors = {launch.tensors, launch.num_tensors},

@@ -144,7 +144,7 @@ jitk_status_t jitk_plan_to_json(jitk_plan_t plan, jitk_text_t *text, jitk_error_
 jitk_status_t jitk_plan_export(jitk_plan_t plan, const char *target, const char *path, jitk_error_t *error) {
   return onPlan(plan, error, [&](Plan &of) -> Status {
     JITK_TRY(require(target, "target"));
-    JITK_TRY(require(path, "path"));
+    JITK_TRY(requireText(path, "path"));
     JITK_ASSIGN(Target parsed, Target::parse(target));
     std::vector<Entry> entries;
     for (const Plan::Item &item : of.items()) {

@@ -1,9 +1,13 @@
 #include "src/capi/Backends.h"
 #include "src/capi/Guard.h"
+#include "src/ops/JsonText.h"
+#include "src/ops/Spelling.h"
 #include "src/runtime/BuildId.h"
 #include "src/support/Env.h"
 #include "src/support/ExitSection.h"
 
+#include <algorithm>
+#include <charconv>
 #include <nlohmann/json.hpp>
 
 using namespace jitk;
@@ -28,8 +32,10 @@ static Status chooseLog(const jitk_runtime_options_t &given, RuntimeOptions &opt
     };
     bool chosen = given.log_level != JITK_LOG_LEVEL_DEFAULT;
     options.logFilter.level = chosen ? static_cast<LogLevel>(given.log_level) : LogLevel::Warning;
+  } else if (given.log_level != JITK_LOG_LEVEL_DEFAULT) {
+    return invalidArgument("options.log_level needs options.log");
   } else if (environment().log) {
-    options.logFilter = LogFilter::parse(*environment().log);
+    JITK_ASSIGN(options.logFilter, LogFilter::parse(*environment().log));
     options.logSink = stderrSink(options.logFilter.json);
   }
   return okStatus();
@@ -38,10 +44,10 @@ static Status chooseLog(const jitk_runtime_options_t &given, RuntimeOptions &opt
 static Status readBundles(const jitk_runtime_options_t &given, RuntimeOptions &options) {
   if (!given.bundles) {
     options.bundles = environment().bundles;
-    return okStatus();
+    return given.num_bundles == 0 ? okStatus() : require(given.bundles, "options.bundles");
   }
   for (size_t i = 0; i < given.num_bundles; ++i) {
-    JITK_TRY(require(given.bundles[i], "a path of options.bundles"));
+    JITK_TRY(requireText(given.bundles[i], "a path of options.bundles"));
     options.bundles.emplace_back(given.bundles[i]);
   }
   return okStatus();
@@ -50,11 +56,56 @@ static Status readBundles(const jitk_runtime_options_t &given, RuntimeOptions &o
 static Status readSharedStore(const jitk_runtime_options_t &given, RuntimeOptions &options) {
   std::string url = textOr(given.shared_store, environment().sharedStore);
   if (!url.empty()) {
-    JITK_ASSIGN(options.sharedStore, RedisAddress::parse(url));
+    Result<RedisAddress> address = RedisAddress::parse(url);
+    if (!address.ok()) {
+      return std::move(address).takeStatus().withNote(given.shared_store ? "in options.shared_store"
+                                                                         : "in JITK_SHARED_STORE");
+    }
+    options.sharedStore = *std::move(address);
   }
   if (given.shared_deadline_ms != 0) {
     options.sharedOptions.deadline = std::chrono::milliseconds(given.shared_deadline_ms);
   }
+  return okStatus();
+}
+
+static Status chooseJobs(const jitk_runtime_options_t &given, RuntimeOptions &options) {
+  static constexpr uint32_t kMostJobs = 1024;
+  options.jobs = given.jobs;
+  if (given.jobs > kMostJobs) {
+    return invalidArgument("options.jobs must be at most " + std::to_string(kMostJobs) + ": got " +
+                           std::to_string(given.jobs));
+  }
+  if (const std::optional<std::string> &text = environment().jobs; text && given.jobs == 0) {
+    auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), options.jobs);
+    if (error != std::errc() || end != text->data() + text->size() || options.jobs == 0 || options.jobs > kMostJobs) {
+      return invalidArgument("JITK_JOBS must be a whole number between 1 and " + std::to_string(kMostJobs) + ": got '" +
+                             *text + "'");
+    }
+  }
+  return okStatus();
+}
+
+static Status chooseAssembler(const jitk_runtime_options_t &given, RuntimeOptions &options) {
+  options.assembler = textOr(given.assembler, environment().assembler);
+  if (options.assembler.empty() || std::ranges::find(kAssemblerNames, options.assembler) != std::end(kAssemblerNames)) {
+    return okStatus();
+  }
+  return invalidArgument(std::string(given.assembler ? "options.assembler" : "JITK_ASSEMBLER") + " must be one of " +
+                         allowedWords(options.assembler, kAssemblerNames) + ": got '" + options.assembler + "'");
+}
+
+/// The compiler, and where it runs.
+static Status chooseCompiler(const jitk_runtime_options_t &given, RuntimeOptions &options) {
+  options.compilerLibrary = textOr(given.compiler_library, environment().compilerLibrary);
+  options.buildId = kBuildId;
+  options.isolateCompiler = given.isolate_compiler != 0;
+  if (!options.isolateCompiler && (given.compile_deadline_ms != 0 || given.compile_memory_bytes != 0)) {
+    return invalidArgument("options.compile_deadline_ms and compile_memory_bytes need options.isolate_compiler");
+  }
+  options.compileTimeLimit = std::chrono::milliseconds(given.compile_deadline_ms);
+  options.compileMemoryBytes = given.compile_memory_bytes;
+  options.compilerProgram = textOr(given.compiler_program, std::nullopt);
   return okStatus();
 }
 
@@ -69,20 +120,9 @@ static Status readOptions(const jitk_runtime_options_t *given, RuntimeOptions &o
   if (copy.lock_deadline_ms != 0) {
     options.lockPatience = std::chrono::milliseconds(copy.lock_deadline_ms);
   }
-  options.jobs = copy.jobs ? copy.jobs : environment().jobs.value_or(0);
-  if (options.jobs > 1024) {
-    return invalidArgument("options.jobs must be at most 1024: got " + std::to_string(options.jobs));
-  }
-  options.compilerLibrary = textOr(copy.compiler_library, environment().compilerLibrary);
-  options.assembler = textOr(copy.assembler, environment().assembler);
-  options.buildId = kBuildId;
-  options.isolateCompiler = copy.isolate_compiler != 0;
-  if (!options.isolateCompiler && (copy.compile_deadline_ms != 0 || copy.compile_memory_bytes != 0)) {
-    return invalidArgument("options.compile_deadline_ms and compile_memory_bytes need options.isolate_compiler");
-  }
-  options.compileTimeLimit = std::chrono::milliseconds(copy.compile_deadline_ms);
-  options.compileMemoryBytes = copy.compile_memory_bytes;
-  options.compilerProgram = textOr(copy.compiler_program, std::nullopt);
+  JITK_TRY(chooseJobs(copy, options));
+  JITK_TRY(chooseAssembler(copy, options));
+  JITK_TRY(chooseCompiler(copy, options));
   JITK_TRY(readBundles(copy, options));
   JITK_TRY(readSharedStore(copy, options));
   return chooseLog(copy, options);
@@ -138,7 +178,13 @@ jitk_status_t jitk_runtime_create(const jitk_runtime_options_t *options, jitk_ru
     RuntimeOptions read;
     JITK_TRY(readOptions(options, read));
     auto handle = std::make_unique<jitk_runtime_s>();
-    JITK_ASSIGN(handle->runtime, Runtime::create(std::move(read)));
+    bool ofEnvironment = read.bundles == environment().bundles;
+    Result<std::shared_ptr<Runtime>> created = Runtime::create(std::move(read));
+    if (!created.ok()) { // for a bundle
+      Status failure = std::move(created).takeStatus();
+      return ofEnvironment ? std::move(failure).withNote("in JITK_BUNDLES") : std::move(failure);
+    }
+    handle->runtime = *std::move(created);
     *runtime = handle.release();
     return okStatus();
   });
@@ -164,7 +210,7 @@ jitk_status_t jitk_runtime_report(jitk_runtime_t runtime, jitk_text_t *report, j
     for (const Backend &backend : backends()) {
       json["backends"][std::string(backend.prefix)] = backend.describe();
     }
-    *report = new jitk_text_s{json.dump(2)};
+    *report = new jitk_text_s{jsonText(json)};
     return okStatus();
   });
 }
@@ -212,7 +258,7 @@ jitk_status_t jitk_runtime_key(jitk_runtime_t runtime, jitk_description_t descri
                  {"build_id", made.parts().buildId},
                  {"options", made.parts().options},
                  {"assembler", made.parts().assembler}};
-    *key = new jitk_text_s{json.dump(2)};
+    *key = new jitk_text_s{jsonText(json)};
     return okStatus();
   });
 }

@@ -1,4 +1,5 @@
 #include "src/capi/Guard.h"
+#include "src/ops/JsonText.h"
 
 #include <nlohmann/json.hpp>
 
@@ -87,7 +88,7 @@ jitk_status_t jitk_store_list(jitk_runtime_t runtime, uint32_t verify, jitk_text
     for (const DiskStore::Item &item : disk->list(/*quarantine=*/verify != 0)) {
       json["entries"].push_back(itemJson(item));
     }
-    *list = new jitk_text_s{json.dump(2)};
+    *list = new jitk_text_s{jsonText(json)};
     return okStatus();
   });
 }
@@ -103,7 +104,7 @@ jitk_status_t jitk_store_explain(jitk_runtime_t runtime, jitk_description_t desc
     JITK_ASSIGN(Target parsed, Target::parse(target));
     EntrySource &entries = runtime->runtime->entries();
     JITK_ASSIGN(Key key, entries.keyOf(*description->problem, parsed));
-    *explanation = new jitk_text_s{explain(entries, *disk, key).dump(2)};
+    *explanation = new jitk_text_s{jsonText(explain(entries, *disk, key))};
     return okStatus();
   });
 }
@@ -111,7 +112,7 @@ jitk_status_t jitk_store_explain(jitk_runtime_t runtime, jitk_description_t desc
 jitk_status_t jitk_store_export(jitk_runtime_t runtime, const char *path, size_t *count, jitk_error_t *error) {
   return guard(error, [&]() -> Status {
     JITK_ASSIGN(DiskStore * disk, diskOf(runtime));
-    JITK_TRY(require(path, "path"));
+    JITK_TRY(requireText(path, "path"));
     std::vector<Entry> entries;
     for (DiskStore::Item &item : disk->list(/*quarantine=*/false)) {
       if (item.entry.ok()) {
@@ -129,7 +130,7 @@ jitk_status_t jitk_store_export(jitk_runtime_t runtime, const char *path, size_t
 jitk_status_t jitk_store_import(jitk_runtime_t runtime, const char *path, size_t *count, jitk_error_t *error) {
   return guard(error, [&]() -> Status {
     JITK_ASSIGN(DiskStore * disk, diskOf(runtime));
-    JITK_TRY(require(path, "path"));
+    JITK_TRY(requireText(path, "path"));
     JITK_ASSIGN(std::unique_ptr<Bundle> bundle, Bundle::open(path));
     size_t numImported = 0;
     for (size_t i = 0; i < bundle->size(); ++i) {

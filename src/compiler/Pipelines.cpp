@@ -49,16 +49,33 @@ void buildLoweringPipeline(OpPassManager &pm) {
   pm.addPass(nvidia::createConvertTtgirToLlvm());
 }
 
+namespace {
+
+/// "sm_90a" on the command line of jitk-opt.
+struct TargetParser : llvm::cl::parser<Target> {
+  using parser::parser;
+  bool parse(llvm::cl::Option &option, StringRef, StringRef text, Target &target) {
+    Result<Target> parsed = Target::parse({text.data(), text.size()});
+    if (!parsed.ok()) {
+      return option.error(parsed.status().message());
+    }
+    target = *parsed;
+    return false;
+  }
+  static void print(raw_ostream &stream, const Target &target) { stream << target.toString(); }
+};
+
+struct TtgirPipelineOptions : PassPipelineOptions<TtgirPipelineOptions> {
+  Option<Target, TargetParser> target{*this, "target", llvm::cl::desc("architecture, as sm_90a"),
+                                      llvm::cl::init(Target{Target::Kind::Cuda, 90, true})};
+};
+
+} // namespace
+
 void registerPipelines() {
-  struct Options : PassPipelineOptions<Options> {
-    Option<std::string> target{*this, "target", llvm::cl::desc("architecture, as sm_90a"), llvm::cl::init("sm_90a")};
-  };
-  PassPipelineRegistration<Options>("jitk-commonir-to-ttgir-pipeline", "CommonIR to TTGIR with layouts",
-                                    [](OpPassManager &pm, const Options &options) {
-                                      if (Result<Target> target = Target::parse(options.target); target.ok()) {
-                                        buildTtgirPipeline(pm, *target);
-                                      }
-                                    });
+  PassPipelineRegistration<TtgirPipelineOptions>(
+      "jitk-commonir-to-ttgir-pipeline", "CommonIR to TTGIR with layouts",
+      [](OpPassManager &pm, const TtgirPipelineOptions &options) { buildTtgirPipeline(pm, options.target); });
   PassPipelineRegistration<>("jitk-ttgir-to-llvm-pipeline", "TTGIR to the LLVM and ptx dialects",
                              [](OpPassManager &pm) { buildLoweringPipeline(pm); });
 }

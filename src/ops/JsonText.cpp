@@ -62,4 +62,8 @@ Result<Json> parseJson(std::string_view text) {
   return json;
 }
 
+std::string jsonText(const Json &json, int indent) {
+  return json.dump(indent, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace);
+}
+
 } // namespace jitk

@@ -310,6 +310,10 @@ struct PipelineCopiesPass : impl::PipelineCopiesBase<PipelineCopiesPass> {
   using PipelineCopiesBase::PipelineCopiesBase;
 
   void runOnOperation() override {
+    if (numStages < 1) {
+      getOperation()->emitError("num-stages must be 1 or more: got ") << int64_t(numStages);
+      return signalPassFailure();
+    }
     FailureOr<unsigned> capability = targetCapability(getOperation());
     if (failed(capability)) {
       return signalPassFailure();

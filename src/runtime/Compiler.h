@@ -40,8 +40,11 @@ struct CompileDump {
   std::string commonIr, ttgir, llvmIr, ptx;
 };
 
+/// In the order in which they are looked for.
+inline constexpr std::string_view kAssemblerNames[] = {"ptxas", "nvjitlink", "driver"};
+
 struct CompileOptions {
-  std::string assembler; ///< "nvjitlink", "ptxas", "driver"; empty = the first one found
+  std::string assembler; ///< one of `kAssemblerNames`; empty = the first one found
   bool dump = false;     ///< fill CompiledKernel::dump
 };
 

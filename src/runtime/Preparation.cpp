@@ -1,5 +1,7 @@
 #include "src/runtime/Preparation.h"
 
+#include "src/ops/JsonText.h"
+
 #include <algorithm>
 #include <array>
 #include <exception>
@@ -194,7 +196,7 @@ std::string Preparation::trace() {
       add("stage", "load", span.worker, end, span.load);
     }
   }
-  return Json{{"displayTimeUnit", "ms"}, {"traceEvents", std::move(events)}}.dump(1);
+  return jsonText(Json{{"displayTimeUnit", "ms"}, {"traceEvents", std::move(events)}}, /*indent=*/1);
 }
 
 } // namespace jitk

@@ -3,6 +3,8 @@
 #include "src/runtime/ProcessGeneration.h"
 #include "src/runtime/isolation/IsolatedCompiler.h"
 
+#include <cstdio>
+
 namespace jitk {
 
 Result<std::shared_ptr<Runtime>> Runtime::create(RuntimeOptions options) {
@@ -90,6 +92,12 @@ Result<std::shared_ptr<const Kernel>> Runtime::obtainAndLoad(const std::shared_p
   JITK_ASSIGN(std::shared_ptr<const Kernel> kernel, Kernel::load(device, problem, obtained));
   Counters::add(counters_.loads);
   Counters::add(counters_.loadedBytes, kernel->entry().code.size());
+  if (log_.enabled(LogLevel::Info, "load")) {
+    char milliseconds[32];
+    std::snprintf(milliseconds, sizeof milliseconds, "%.1f ms", kernel->loadMilliseconds());
+    log_.info("load",
+              problem->text + " on " + device->name() + " (" + device->target().toString() + "): " + milliseconds);
+  }
   std::lock_guard lock(mutex_);
   std::erase_if(loaded_, [](const auto &item) { return item.second.expired(); });
   loaded_[place] = kernel;

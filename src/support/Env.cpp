@@ -1,10 +1,8 @@
 #include "src/support/Env.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdlib>
 #include <string_view>
-#include <system_error>
 
 namespace jitk {
 
@@ -16,16 +14,6 @@ static std::optional<std::string> variable(const char *name) {
 static std::optional<std::string> nonEmpty(const char *name) {
   std::optional<std::string> value = variable(name);
   return value && !value->empty() ? value : std::nullopt;
-}
-
-static std::optional<uint32_t> number(const char *name) {
-  std::optional<std::string> text = nonEmpty(name);
-  uint32_t value = 0;
-  if (!text) {
-    return std::nullopt;
-  }
-  auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), value);
-  return error == std::errc() && end == text->data() + text->size() ? std::optional(value) : std::nullopt;
 }
 
 /// The parts of a list divided by colons; empty ones are left out.
@@ -52,7 +40,7 @@ Environment readEnvironment() {
   found.assembler = nonEmpty("JITK_ASSEMBLER");
   found.ptxas = nonEmpty("JITK_PTXAS");
   found.log = nonEmpty("JITK_LOG");
-  found.jobs = number("JITK_JOBS");
+  found.jobs = nonEmpty("JITK_JOBS");
   found.cacheHome = nonEmpty("XDG_CACHE_HOME");
   found.home = nonEmpty("HOME");
   found.path = nonEmpty("PATH");

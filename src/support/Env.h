@@ -9,7 +9,8 @@
 
 namespace jitk {
 
-/// What the environment says. A variable that is not set, or is empty where a value is needed, is absent.
+/// What the environment says, word by word: who uses a value checks it, and names the variable in its message. A
+/// variable that is not set, or is empty where a value is needed, is absent.
 struct Environment {
   std::optional<std::string> store;           ///< JITK_STORE: folder of the disk store; empty = no disk
   std::vector<std::string> bundles;           ///< JITK_BUNDLES: paths of bundles, divided by colons
@@ -19,7 +20,7 @@ struct Environment {
   std::optional<std::string> assembler;       ///< JITK_ASSEMBLER: nvjitlink, ptxas or driver
   std::optional<std::string> ptxas;           ///< JITK_PTXAS: path of the ptxas program
   std::optional<std::string> log;             ///< JITK_LOG: a level, categories, or both: "debug,store"
-  std::optional<uint32_t> jobs;               ///< JITK_JOBS: number of worker threads
+  std::optional<std::string> jobs;            ///< JITK_JOBS: number of worker threads
   std::optional<std::string> cacheHome;       ///< XDG_CACHE_HOME
   std::optional<std::string> home;            ///< HOME
   std::optional<std::string> path;            ///< PATH, for finding tools

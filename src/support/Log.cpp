@@ -1,5 +1,7 @@
 #include "src/support/Log.h"
 
+#include "src/support/Assert.h"
+
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -11,7 +13,23 @@ static constexpr std::string_view kLevelNames[] = {"error", "warning", "info", "
 
 std::string_view logLevelName(LogLevel level) { return kLevelNames[static_cast<int32_t>(level) - 1]; }
 
-LogFilter LogFilter::parse(std::string_view text) {
+static bool isCategory(std::string_view word) {
+  return std::find(std::begin(kLogCategories), std::end(kLogCategories), word) != std::end(kLogCategories);
+}
+
+static Status unknownWord(std::string_view word) {
+  std::string known;
+  for (std::string_view name : kLevelNames) {
+    known.append(name).append(", ");
+  }
+  for (std::string_view category : kLogCategories) {
+    known.append(category).append(", ");
+  }
+  return invalidArgument("JITK_LOG must be words with commas between, of " + known + "json, or 1: got '" +
+                         std::string(word) + "'");
+}
+
+Result<LogFilter> LogFilter::parse(std::string_view text) {
   LogFilter filter{LogLevel::Debug, {}};
   while (!text.empty()) {
     std::string_view word = text.substr(0, text.find(','));
@@ -23,8 +41,10 @@ LogFilter LogFilter::parse(std::string_view text) {
       filter.json = true;
     } else if (word == "1") {
       filter.level = LogLevel::Info;
-    } else if (!word.empty()) {
+    } else if (isCategory(word)) {
       filter.categories.emplace_back(word);
+    } else if (!word.empty()) {
+      return unknownWord(word);
     }
   }
   return filter;
@@ -39,17 +59,39 @@ bool Log::enabled(LogLevel level, std::string_view category) const {
 }
 
 void Log::write(LogLevel level, std::string_view category, std::string_view message) {
+  JITK_ASSERT(isCategory(category));
   if (enabled(level, category)) {
     std::lock_guard lock(mutex_);
     sink_(level, category, message);
   }
 }
 
-/// A JSON string with its quotes. Bytes that are no ASCII stay: messages are UTF-8.
+/// Length of the character of UTF-8 that a text begins with; 0 if it begins with none.
+static size_t characterLength(std::string_view text) {
+  auto byte = [&](size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
+  size_t length = byte(0) < 0x80 ? 1 : byte(0) < 0xc2 ? 0 : byte(0) < 0xe0 ? 2 : byte(0) < 0xf0 ? 3 : 4;
+  for (size_t i = 1; i < length; ++i) {
+    if ((byte(i) & 0xc0) != 0x80) {
+      return 0;
+    }
+  }
+  // Neither a longer form than needed, nor half of a surrogate pair, nor beyond the last character.
+  bool none = (byte(0) == 0xe0 && byte(1) < 0xa0) || (byte(0) == 0xed && byte(1) >= 0xa0) ||
+              (byte(0) == 0xf0 && byte(1) < 0x90) || (byte(0) == 0xf4 && byte(1) >= 0x90) || byte(0) > 0xf4;
+  return none ? 0 : length;
+}
+
+/// A JSON string with its quotes. Bytes that are no UTF-8, as a path may have them, become replacement characters.
 static std::string quoted(std::string_view text) {
   std::string json = "\"";
-  for (char character : text) {
-    if (character == '"' || character == '\\') {
+  for (size_t at = 0; at < text.size();) {
+    char character = text[at];
+    size_t length = characterLength(text.substr(at));
+    if (length == 0) {
+      json += "\\ufffd";
+    } else if (length > 1) {
+      json += text.substr(at, length);
+    } else if (character == '"' || character == '\\') {
       json += '\\';
       json += character;
     } else if (static_cast<unsigned char>(character) < 0x20) {
@@ -59,6 +101,7 @@ static std::string quoted(std::string_view text) {
     } else {
       json += character;
     }
+    at += std::max<size_t>(length, 1);
   }
   return json + "\"";
 }

@@ -5,6 +5,8 @@
 
 #pragma once
 
+#include "src/support/Status.h"
+
 #include <cstdint>
 #include <functional>
 #include <mutex>
@@ -18,15 +20,18 @@ enum class LogLevel : int32_t { Error = 1, Warning = 2, Info = 3, Debug = 4 };
 
 std::string_view logLevelName(LogLevel level);
 
+/// What lines are about.
+inline constexpr std::string_view kLogCategories[] = {"store", "compile", "load", "kernel"};
+
 /// Which lines pass: those up to a level, of the listed categories (of all, if none is listed).
 struct LogFilter {
   LogLevel level = LogLevel::Warning;
   std::vector<std::string> categories;
   bool json = false; ///< lines to stderr are JSON objects
 
-  /// Reads JITK_LOG: words divided by commas, each a level ("debug"), "json", or else a category ("store"). A text
-  /// without a level means Debug. "1" means Info of all.
-  static LogFilter parse(std::string_view text);
+  /// Reads JITK_LOG: words divided by commas, each a level ("debug"), "json", or a category ("store"). A text without a
+  /// level means Debug. "1" means Info of all. Fails with InvalidArgument for another word.
+  static Result<LogFilter> parse(std::string_view text);
 };
 
 /// Thread-safe; the sink gets one line at a time.
@@ -40,6 +45,7 @@ public:
 
   /// Costs two compares when the level is off: ask before building a message.
   bool enabled(LogLevel level, std::string_view category) const;
+  /// `category` is one of `kLogCategories`.
   void write(LogLevel level, std::string_view category, std::string_view message);
 
   void error(std::string_view category, std::string_view message) { write(LogLevel::Error, category, message); }

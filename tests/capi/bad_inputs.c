@@ -42,6 +42,48 @@ static void descriptions(void) {
   CHECK(jitk_description_parse("nonsense", &description, NULL) == JITK_STATUS_INVALID_ARGUMENT);
 }
 
+/* `*read` is refused with the message, and set back to what is accepted. */
+static void check_option(jitk_runtime_options_t *read, const char *message) {
+  jitk_runtime_t runtime = (jitk_runtime_t)&error;
+  CHECK_INVALID(jitk_runtime_create(read, &runtime, &error), message);
+  CHECK(runtime == NULL);
+  memset(read, 0, sizeof *read);
+  read->struct_size = sizeof *read;
+  read->store_path = "";
+}
+
+static void ignore_line(void *user, jitk_log_level_t level, const char *category, const char *message) {
+  (void)user, (void)level, (void)category, (void)message;
+}
+
+/* Options one by one. */
+static void each_option(void) {
+  const char *paths[] = {"", NULL};
+  jitk_runtime_options_t read = {.struct_size = sizeof read, .store_path = ""};
+  read.log_level = JITK_LOG_LEVEL_DEBUG;
+  check_option(&read, "options.log_level needs options.log");
+  read.log = ignore_line;
+  read.log_level = (jitk_log_level_t)-1;
+  check_option(&read, "options.log_level must be between 0 and 4: got -1");
+  read.assembler = "ptaxs";
+  check_option(&read, "options.assembler must be one of ptxas, nvjitlink, driver (did you mean ptxas?): got 'ptaxs'");
+  read.num_bundles = 1;
+  check_option(&read, "options.bundles must not be null");
+  read.num_bundles = 1;
+  read.bundles = paths;
+  check_option(&read, "a path of options.bundles must not be empty");
+  read.num_bundles = 1;
+  read.bundles = paths + 1;
+  check_option(&read, "a path of options.bundles must not be null");
+  read.shared_store = "redis://";
+  check_option(&read, "shared store must be redis://[[user]:password@]host[:port][/database] or "
+                      "redis+unix://[[user]:password@]/path: got one without a host; in options.shared_store");
+  read.compile_deadline_ms = 1;
+  check_option(&read, "options.compile_deadline_ms and compile_memory_bytes need options.isolate_compiler");
+  read.compile_memory_bytes = 1;
+  check_option(&read, "options.compile_deadline_ms and compile_memory_bytes need options.isolate_compiler");
+}
+
 static void options(void) {
   struct {
     jitk_runtime_options_t options;
@@ -64,7 +106,7 @@ static void options(void) {
   read.shared_store = "rediss://:secret@host";
   CHECK_INVALID(jitk_runtime_create(&read, &runtime, &error),
                 "shared store must be redis://[[user]:password@]host[:port][/database] or "
-                "redis+unix://[[user]:password@]/path: got one that begins otherwise");
+                "redis+unix://[[user]:password@]/path: got one that begins otherwise; in options.shared_store");
   read.shared_store = NULL;
   CHECK(runtime == NULL);
 
@@ -82,6 +124,7 @@ static void options(void) {
 
   /* An older struct: what it does not reach has its default. */
   read.struct_size = offsetof(jitk_runtime_options_t, compiler_library);
+  read.assembler = "nonsense";
   read.log_level = (jitk_log_level_t)9;
   CHECK_OK(jitk_runtime_create(&read, &runtime, &error));
   jitk_runtime_release(runtime);
@@ -89,6 +132,7 @@ static void options(void) {
 
 static void devices(jitk_runtime_t runtime, jitk_device_t device) {
   jitk_device_t other = NULL;
+  jitk_device_options_t emulated = {.struct_size = sizeof emulated};
   uint64_t address = 7;
   CHECK_INVALID(jitk_device_open(runtime, "toaster", NULL, &other, &error),
                 "device must be cuda:N, emulator:sm_NN: got 'toaster'");
@@ -97,6 +141,16 @@ static void devices(jitk_runtime_t runtime, jitk_device_t device) {
   CHECK_INVALID(jitk_device_open(runtime, "emulator:9", NULL, &other, &error),
                 "target must be sm_NN or emulator:sm_NN, with an 'a' at the end from sm_90 on: got 'emulator:9'");
   CHECK_INVALID(jitk_device_open(NULL, "cuda:0", NULL, &other, &error), "runtime must not be null");
+  emulated.emulator_seed = 1;
+  CHECK_INVALID(
+      jitk_device_open(runtime, "cuda:0", &emulated, &other, &error),
+      "options.emulator_immediate, emulator_workers and emulator_seed are for an emulator: got device 'cuda:0'");
+  emulated.emulator_workers = 1025;
+  CHECK_INVALID(jitk_device_open(runtime, "emulator:sm_90a", &emulated, &other, &error),
+                "options.emulator_workers must be at most 1024: got 1025");
+  emulated.struct_size = 4;
+  CHECK_INVALID(jitk_device_open(runtime, "emulator:sm_90a", &emulated, &other, &error),
+                "options.struct_size must be the size of the struct: got 4");
   CHECK_FAILURE(jitk_device_allocate(device, SIZE_MAX / 2, &address, &error), JITK_STATUS_OUT_OF_MEMORY,
                 "stub device has less memory");
   CHECK(address == 7);
@@ -144,6 +198,12 @@ static void launches(jitk_runtime_t runtime, jitk_device_t device) {
   launch.device = other;
   CHECK_INVALID(jitk_kernel_launch(kernel, &launch, &error),
                 "launch.device must be the device that the kernel was loaded on, emulator:sm_90a: got emulator:sm_80");
+  jitk_device_release(other);
+  CHECK_OK(jitk_device_open(runtime, "emulator:sm_90a", NULL, &other, &error));
+  launch.device = other;
+  CHECK_INVALID(jitk_kernel_launch(kernel, &launch, &error),
+                "launch.device must be the device that the kernel was loaded on, emulator:sm_90a: got another one of "
+                "that name");
   launch.device = device;
   CHECK_OK(jitk_kernel_launch(kernel, &launch, &error));
   launch.struct_size = 4;
@@ -181,7 +241,12 @@ static void plans(jitk_runtime_t runtime, jitk_device_t device) {
   jitk_kernel_t kernel = NULL;
   jitk_description_t description = describe("matmul m=1 n=64 k=64");
   jitk_prepare_options_t prepare = {.struct_size = sizeof prepare};
+  jitk_plan_options_t chosen = {.struct_size = sizeof chosen, .on_miss = (jitk_miss_t)3};
+  CHECK_INVALID(jitk_plan_create_with_options(runtime, &chosen, &plan, &error),
+                "options.on_miss must be between 0 and 2: got 3");
+  CHECK(plan == NULL);
   CHECK_OK(jitk_plan_create(runtime, &plan, &error));
+  CHECK_INVALID(jitk_plan_export(plan, "emulator:sm_90a", "", &error), "path must not be empty");
   CHECK_INVALID(jitk_plan_prepare(plan, &prepare, &error),
                 "one of options.device and options.target must be given: got neither");
   prepare.device = device;
@@ -200,6 +265,24 @@ static void plans(jitk_runtime_t runtime, jitk_device_t device) {
   CHECK(kernel == NULL);
   jitk_plan_release(plan);
   jitk_description_release(description);
+}
+
+/* A path is any bytes but a zero; a report is UTF-8. */
+static void strange_paths(void) {
+  char folder[] = "/tmp/jitk-\xff-XXXXXX";
+  jitk_runtime_t runtime = NULL;
+  jitk_text_t text = NULL;
+  CHECK(mkdtemp(folder) != NULL);
+  runtime = stub_runtime(folder);
+  CHECK_OK(jitk_runtime_report(runtime, &text, &error));
+  CHECK(strstr(jitk_text_data(text), "\"/tmp/jitk-\xef\xbf\xbd-") != NULL);
+  jitk_text_release(text);
+  CHECK_OK(jitk_store_list(runtime, 1, &text, &error));
+  CHECK(strstr(jitk_text_data(text), "\"/tmp/jitk-\xef\xbf\xbd-") != NULL);
+  jitk_text_release(text);
+  CHECK_INVALID(jitk_store_export(runtime, "", NULL, &error), "path must not be empty");
+  CHECK_INVALID(jitk_store_import(runtime, "", NULL, &error), "path must not be empty");
+  jitk_runtime_release(runtime);
 }
 
 static void stores(jitk_runtime_t runtime) {
@@ -236,12 +319,14 @@ int main(void) {
   jitk_device_t device = NULL;
   CHECK_OK(jitk_device_open(runtime, "emulator:sm_90a", NULL, &device, &error));
   descriptions();
+  each_option();
   options();
   devices(runtime, device);
   launches(runtime, device);
   compilation(runtime, device);
   plans(runtime, device);
   stores(runtime);
+  strange_paths();
   nulls();
   jitk_device_release(device);
   jitk_runtime_release(runtime);

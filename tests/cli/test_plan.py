@@ -54,9 +54,9 @@ class Plan(CliTest):
                 self.fails("plan", self.write_model(DEEPSEEK, **fields), code=USAGE, says=f"config.json: {says}")
 
     def test_options_out_of_range(self):
-        self.fails("plan", QWEN, "--tp", 0, code=USAGE, says="tensor parallelism must be between 1 and")
+        self.fails("plan", QWEN, "--tp", 0, code=USAGE, says="--tp: must be a whole number between 1 and")
         self.fails("plan", QWEN, "--tp", "two", code=USAGE, says="two")
-        self.fails("plan", QWEN, "--max-tokens", -1, code=USAGE, says="got -1")
+        self.fails("plan", QWEN, "--max-tokens", -1, code=USAGE, says="got '-1'")
         self.fails("plan", DEEPSEEK, "--tp", 3, code=USAGE, says="must give equal shares to 3 ranks: got 128")
 
 

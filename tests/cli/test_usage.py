@@ -2,7 +2,7 @@
 import subprocess
 import unittest
 
-from jitk_cli import ENVIRONMENT, PROGRAM, USAGE, CliTest
+from jitk_cli import ENVIRONMENT, MODELS, PROGRAM, USAGE, CliTest
 
 
 class Usage(CliTest):
@@ -39,6 +39,55 @@ class Usage(CliTest):
             with self.subTest(words=words):
                 self.fails(*words, code=USAGE, says=f"got '{words[-1]}'")
         self.fails(*run, "--size", "m=2", code=USAGE, says="a size must be given once: got 'm' twice")
+
+    def test_values_of_options_are_looked_at(self):
+        run = ("run", "matmul", "m=8", "n=8", "k=8", "--store", "")
+        plan = ("plan", MODELS / "deepseek-v3.json")
+        prepare = ("prepare", self.write_plan(("matmul", {"m": 8, "n": 8, "k": 8})))
+        for words, says in (((*run, "--assembler", "foo"), "--assembler: foo not in {ptxas,nvjitlink,driver}"),
+                            ((*run, "--mode", "foo"), "--mode: foo not in {deferred,immediate}"),
+                            ((*run, "--dump", ""), "--dump: must not be empty"),
+                            ((*run, "--bundle", ""), "--bundle: must not be empty"),
+                            ((*run, "--device", "cuda:0", "--mode", "immediate"), "are for an emulator"),
+                            ((*run, "--device", ""), "got ''"),
+                            ((*plan, "--tp", "0"), "--tp: must be a whole number between 1 and 2147483647: got '0'"),
+                            ((*plan, "--max-tokens", "9" * 30), "--max-tokens: must be a whole number"),
+                            ((*plan, "-o", ""), "--output: must not be empty"),
+                            ((*prepare, "--jobs", "0"), "--jobs: must be a whole number between 1 and 1024: got '0'"),
+                            ((*prepare, "--jobs", "2000"), "between 1 and 1024: got '2000'"),
+                            ((*prepare, "--export", ""), "--export: must not be empty"),
+                            ((*prepare, "--trace", ""), "--trace: must not be empty"),
+                            ((*prepare, "--target", ""), "target must be"),
+                            (("store", "export", ""), "file: must not be empty")):
+            with self.subTest(words=words):
+                self.fails(*words, code=USAGE, says=says)
+
+    def test_variables_of_the_environment_are_looked_at(self):
+        for name, value, says in (("JITK_JOBS", "abc", "must be a whole number between 1 and 1024: got 'abc'"),
+                                  ("JITK_JOBS", "-1", "got '-1'"), ("JITK_JOBS", "0", "got '0'"),
+                                  ("JITK_JOBS", "3x", "got '3x'"), ("JITK_JOBS", "2000", "got '2000'"),
+                                  ("JITK_JOBS", "99999999999", "got '99999999999'"),
+                                  ("JITK_ASSEMBLER", "foo", "must be one of ptxas, nvjitlink, driver: got 'foo'"),
+                                  ("JITK_LOG", "foo", "json, or 1: got 'foo'"),
+                                  ("JITK_LOG", "debug,stor", "got 'stor'"),
+                                  ("JITK_SHARED_STORE", "foo", "got one that begins otherwise; in JITK_SHARED_STORE")):
+            with self.subTest(name=name, value=value):
+                self.fails("doctor", code=USAGE, says=name, **{name: value})
+                self.fails("doctor", code=USAGE, says=says, **{name: value})
+        self.fails("doctor", code=ENVIRONMENT, says="bundle /nowhere cannot be opened", JITK_BUNDLES="/nowhere")
+        self.fails("doctor", code=ENVIRONMENT, says="in JITK_BUNDLES", JITK_BUNDLES="/nowhere")
+
+    def test_a_variable_that_an_option_replaces_is_not_looked_at(self):
+        plan = self.write_plan(("matmul", {"m": 8, "n": 8, "k": 8}))
+        self.jitk("prepare", plan, "--jobs", "1", "--assembler", "ptxas", JITK_JOBS="abc", JITK_ASSEMBLER="foo")
+
+    def test_reports_are_json_whatever_a_path_is(self):
+        # Any bytes are a path. Surrogates stand for them here.
+        store = str(self.folder / "caf\udce9")
+        report = self.jitk_json("doctor", "--store", store)
+        self.assertTrue(report["store"]["folder"].endswith("caf\ufffd"))
+        self.assertTrue(self.jitk_json("store", "ls", "--store", store)["folder"].endswith("caf\ufffd"))
+        self.jitk("doctor", "--store", store)
 
     def test_version(self):
         self.assertRegex(self.jitk("--version").stdout, r"^\d+\.\d+\.\d+\n$")

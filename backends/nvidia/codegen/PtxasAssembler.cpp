@@ -132,7 +132,8 @@ Result<std::shared_ptr<const Assembler>> openPtxas(const std::string &path) {
     }
     searched += (searched.empty() ? "" : ", ") + place;
   }
-  return unavailable("no ptxas: searched " + searched).atStage("assemble");
+  bool ofEnvironment = path.empty() && environment().ptxas;
+  return unavailable("no ptxas: searched " + searched + (ofEnvironment ? " (JITK_PTXAS)" : "")).atStage("assemble");
 }
 
 } // namespace jitk::nvidia

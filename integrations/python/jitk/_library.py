@@ -159,7 +159,7 @@ def call(name, *arguments):
     status = getattr(library, name)(*arguments, ctypes.byref(error))
     if status == 0:
         return
-    texts = [getattr(library, f"jitk_error_{part}")(error).decode() for part in ("message", "stage", "tool_output", "key")]
+    texts = [getattr(library, f"jitk_error_{part}")(error).decode(errors="replace") for part in ("message", "stage", "tool_output", "key")]
     library.jitk_error_release(error)
     raise Error(library.jitk_status_name(status).decode(), *texts)
 

@@ -7,6 +7,7 @@
 #include <charconv>
 #include <limits>
 #include <string>
+#include <type_traits>
 
 namespace jitk::tool {
 
@@ -25,11 +26,12 @@ inline CLI::Validator wholeNumber(uint64_t least, uint64_t most, bool allowsUnit
   return CLI::Validator(check, "");
 }
 
-/// Adds an option that is a whole number from `least` on.
+/// Adds an option that is a whole number between `least` and `most`.
 template <typename T>
-CLI::Option *addNumber(CLI::App &verb, const std::string &names, T &value, const std::string &meaning, T least = 0) {
-  return verb.add_option(names, value, meaning)
-      ->check(wholeNumber(uint64_t(least), uint64_t(std::numeric_limits<T>::max())));
+CLI::Option *addNumber(CLI::App &verb, const std::string &names, T &value, const std::string &meaning,
+                       std::type_identity_t<T> least = 0,
+                       std::type_identity_t<T> most = std::numeric_limits<T>::max()) {
+  return verb.add_option(names, value, meaning)->check(wholeNumber(uint64_t(least), uint64_t(most)));
 }
 
 } // namespace jitk::tool

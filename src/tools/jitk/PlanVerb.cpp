@@ -1,6 +1,8 @@
 // jitk plan: a model's configuration to the kernels that serving it needs.
 
 #include "src/ops/plan/ModelPlan.h"
+#include "src/tools/jitk/FileOption.h"
+#include "src/tools/jitk/NumberOption.h"
 #include "src/tools/jitk/RuntimeOptions.h"
 #include "src/tools/jitk/Verbs.h"
 
@@ -41,9 +43,11 @@ void addPlanVerb(CLI::App &app, Action &action) {
   auto *verb = app.add_subcommand("plan", "plan the kernels of a model from its config.json");
   auto options = std::make_shared<Options>();
   verb->add_option("config", options->configuration, "the model's config.json")->required()->check(CLI::ExistingFile);
-  verb->add_option("--tp", options->plan.tensorParallel, "ranks that share each layer")->capture_default_str();
-  verb->add_option("--max-tokens", options->plan.maxTokens, "most tokens of one step")->capture_default_str();
-  verb->add_option("--output,-o", options->output, "plan file to write (default: to standard output)");
+  addNumber(*verb, "--tp", options->plan.tensorParallel, "ranks that share each layer", 1, INT32_MAX)
+      ->capture_default_str();
+  addNumber(*verb, "--max-tokens", options->plan.maxTokens, "most tokens of one step", 1, INT32_MAX)
+      ->capture_default_str();
+  addFile(*verb, "--output,-o", options->output, "plan file to write (default: to standard output)");
   verb->callback([=, &action] { action = [=] { return planKernels(*options); }; });
 }
 

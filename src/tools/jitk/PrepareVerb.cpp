@@ -1,5 +1,7 @@
 // jitk prepare: compiles the kernels of a plan into the store.
 
+#include "src/ops/JsonText.h"
+#include "src/tools/jitk/FileOption.h"
 #include "src/tools/jitk/RuntimeOptions.h"
 #include "src/tools/jitk/Table.h"
 #include "src/tools/jitk/Verbs.h"
@@ -135,7 +137,7 @@ static void printJson(const std::vector<Record> &records) {
                    {"shared_bytes", info.shared_bytes},
                    {"code_bytes", info.code_bytes}});
   }
-  std::printf("%s\n", all.dump(2).c_str());
+  std::printf("%s\n", jsonText(all).c_str());
 }
 
 /// What fails all kernels (no compiler, no assembler) is said a few times only.
@@ -258,10 +260,8 @@ void addPrepareVerb(CLI::App &app, Action &action) {
   auto options = std::make_shared<Options>();
   verb->add_option("plan", options->plan, "plan file, as jitk plan writes it")->required()->check(CLI::ExistingFile);
   verb->add_option("--target", options->target, "sm_90a, sm_80, ..., or emulator:sm_90a")->capture_default_str();
-  verb->add_option("--export", options->bundle, "also write the plan's kernels into this file, a bundle")
-      ->type_name("FILE");
-  verb->add_option("--trace", options->trace, "also write when each stage ran, as Chrome's trace events")
-      ->type_name("FILE");
+  addFile(*verb, "--export", options->bundle, "also write the plan's kernels into this file, a bundle");
+  addFile(*verb, "--trace", options->trace, "also write when each stage ran, as Chrome's trace events");
   verb->add_flag("--json", options->json, "records as JSON");
   options->runtime.addTo(*verb, /*withJobs=*/true);
   verb->callback([=, &action] { action = [=] { return prepare(*options); }; });

@@ -1,6 +1,8 @@
 // jitk run: one kernel on random data, checked against the float64 reference.
 
+#include "src/ops/JsonText.h"
 #include "src/tools/checked/CheckedRun.h"
+#include "src/tools/jitk/FileOption.h"
 #include "src/tools/jitk/NumberOption.h"
 #include "src/tools/jitk/ProblemOptions.h"
 #include "src/tools/jitk/RuntimeOptions.h"
@@ -85,7 +87,7 @@ static void printJson(const Options &options, const checked::Outcome &outcome) {
                                {"error_over_bound", figures.maxOfBound},
                                {"first_failure", figures.firstFailure}});
   }
-  std::printf("%s\n", json.dump(2).c_str());
+  std::printf("%s\n", jsonText(json).c_str());
 }
 
 static int run(Options options) {
@@ -115,8 +117,7 @@ void addRunVerb(CLI::App &app, Action &action) {
   options->problem.addTo(*verb, /*withSizes=*/true);
   verb->add_flag("--check", options->check, "compare with the float64 reference; exit 1 if it differs");
   addNumber(*verb, "--seed", options->seed, "of the random data; 0 draws one")->capture_default_str();
-  verb->add_option("--dump", options->dump, "folder for CommonIR, TTGIR, LLVM IR, PTX and the launch recipe")
-      ->type_name("DIR");
+  addFile(*verb, "--dump", options->dump, "folder for CommonIR, TTGIR, LLVM IR, PTX and the launch recipe", "DIR");
   verb->add_flag("--json", options->json, "figures as JSON");
   options->device.addTo(*verb);
   options->runtime.addTo(*verb);

@@ -1,6 +1,7 @@
 #include "src/tools/jitk/RuntimeOptions.h"
 
 #include "src/support/Env.h"
+#include "src/tools/jitk/FileOption.h"
 #include "src/tools/jitk/NumberOption.h"
 
 #include <cerrno>
@@ -17,12 +18,12 @@ void RuntimeOptions::addTo(CLI::App &verb, bool withJobs) {
   verb.add_option("--store", store,
                   "folder of the kernel store; '' for none (default: $JITK_STORE, else the user's cache)")
       ->type_name("DIR");
-  verb.add_option("--bundle", bundles, "bundle to look into before the store (repeatable; default: $JITK_BUNDLES)")
-      ->type_name("FILE");
-  verb.add_option("--assembler", assembler, "nvjitlink, ptxas or driver (default: the first one found)")
-      ->type_name("NAME");
+  addFile(verb, "--bundle", bundles, "bundle to look into before the store (repeatable; default: $JITK_BUNDLES)");
+  verb.add_option("--assembler", assembler,
+                  "what makes machine code (default: $JITK_ASSEMBLER, else the first one found)")
+      ->check(CLI::IsMember({"ptxas", "nvjitlink", "driver"}));
   if (withJobs) {
-    addNumber(verb, "--jobs", jobs, "worker threads (default: $JITK_JOBS, else one a core)")->type_name("N");
+    addNumber(verb, "--jobs", jobs, "worker threads (default: $JITK_JOBS, else one a core)", 1, 1024)->type_name("N");
   }
 }
 

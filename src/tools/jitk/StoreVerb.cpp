@@ -1,5 +1,6 @@
 // jitk store ls|verify|why|gc|export|import: what the disk store holds.
 
+#include "src/tools/jitk/FileOption.h"
 #include "src/tools/jitk/NumberOption.h"
 #include "src/tools/jitk/ProblemOptions.h"
 #include "src/tools/jitk/RuntimeOptions.h"
@@ -136,7 +137,8 @@ void addStoreVerb(CLI::App &app, Action &action) {
       ->transform(wholeNumber(0, UINT64_MAX, /*allowsUnit=*/true)); // runs before the one above
   addSubverb(*store, action, options, "export", "write all good entries into one file, a bundle", exportBundle)
       ->add_option("file", options->path, "the bundle to write")
-      ->required();
+      ->required()
+      ->check(notEmpty());
   addSubverb(*store, action, options, "import", "put the good entries of a bundle into the store", importBundle)
       ->add_option("file", options->path, "the bundle to read")
       ->required()

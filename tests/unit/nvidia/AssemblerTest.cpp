@@ -2,6 +2,8 @@
 
 #include "backends/nvidia/codegen/Assembler.h"
 
+#include "src/runtime/Compiler.h"
+
 #include <algorithm>
 #include <chrono>
 #include <cstring>
@@ -115,6 +117,13 @@ TEST_SUITE("nvidia/Assembler") {
     REQUIRE(cubin);
     INFO(cubin->log);
     CHECK(cubin->log.find("'setmaxnreg' ignored") == std::string::npos);
+  }
+
+  TEST_CASE("the names that a runtime lets through are those of the assemblers") {
+    for (std::string_view name : kAssemblerNames) {
+      auto opened = openAssembler({.name = std::string(name), .path = "/no/such/file"});
+      CHECK(opened.status().code() == StatusCode::Unavailable);
+    }
   }
 
   TEST_CASE("a wrong choice is refused") {
