@@ -634,7 +634,7 @@ typedef enum jitk_dump_t JITK_ENUM_BASE {
   JITK_DUMP_COMMON_IR = 1,
   JITK_DUMP_TTGIR = 2,
   JITK_DUMP_LLVM_IR = 3,
-  JITK_DUMP_PTX = 4,   /* empty for an emulator */
+  JITK_DUMP_PTX = 4,   /* for an emulator what the GPU would be given; no assembler is needed */
   JITK_DUMP_CODE = 5,  /* machine code: bytes, not text */
   JITK_DUMP_RECIPE = 6 /* how it is launched, as JSON */
 } jitk_dump_t;

@@ -14,7 +14,7 @@ static const std::string *textOf(const jitk_artifact_s &artifact, jitk_dump_t du
   case JITK_DUMP_LLVM_IR:
     return &artifact.kernel.dump.llvmIr;
   case JITK_DUMP_PTX:
-    return &artifact.kernel.ptx;
+    return &artifact.kernel.dump.ptx;
   case JITK_DUMP_CODE:
     return &artifact.code;
   case JITK_DUMP_RECIPE:

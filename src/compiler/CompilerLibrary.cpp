@@ -52,6 +52,7 @@ public:
 
   Status buildAndLower();
   Status emitForEmulator();
+  Status dumpPtx();
   Status emitForGpu(const nvidia::Assembler &assembler);
   CompiledKernel take() { return std::move(kernel_); }
 
@@ -133,10 +134,25 @@ Status Compilation::buildAndLower() {
   return okStatus();
 }
 
+/// What a GPU of the emulated architecture is given: the same module, down the other path.
+Status Compilation::dumpPtx() {
+  OwningOpRef<ModuleOp> copy(module_->clone());
+  Result<nvidia::PtxModule> ptx = nvidia::emitPtx(*copy, target_);
+  if (!ptx.ok()) {
+    return std::move(ptx).takeStatus().atStage("llvm");
+  }
+  kernel_.dump.ptx = std::move(ptx->ptx);
+  watch_.lap(); // not a part of the compilation
+  return okStatus();
+}
+
 Status Compilation::emitForEmulator() {
   // What a GPU of that architecture lacks the emulator must not make up for.
   if (Result<unsigned> version = nvidia::gateInstructions(*module_, target_); !version.ok()) {
     return std::move(version).takeStatus().atStage("llvm");
+  }
+  if (options_.dump) {
+    JITK_TRY(dumpPtx());
   }
   Result<emulator::HostObject> object = emulator::compileForHost(*module_, options_.dump);
   if (!object.ok()) {

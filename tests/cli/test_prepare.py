@@ -1,6 +1,9 @@
 """jitk prepare, with a compiler that compiles nothing."""
+import contextlib
 import json
 import os
+import pty
+import re
 import resource
 import subprocess
 import unittest
@@ -42,6 +45,36 @@ class Prepare(CliTest):
 
     def test_no_bar_is_drawn_where_nobody_looks(self):
         self.assertNotIn("\r", self.jitk("prepare", self.write_plan(matmul(1))).stderr)
+
+    def test_a_bar_is_drawn_on_a_terminal_and_wiped_off(self):
+        words = [PROGRAM, "prepare", str(self.write_plan(matmul(1), matmul(2), matmul(3)))]
+        ours, theirs = pty.openpty()
+        with subprocess.Popen(words, env=self.environment, stdout=subprocess.DEVNULL, stderr=theirs) as process:
+            os.close(theirs)
+            drawn = b""
+            with contextlib.suppress(OSError):  # how the end of a terminal reads
+                while piece := os.read(ours, 4096):
+                    drawn += piece
+            os.close(ours)
+            self.assertEqual(process.wait(timeout=60), 0)
+        bars = re.findall(rb"\r\x1b\[K\[(#*)(\.*)\] (\d)/3 matmul", drawn)
+        self.assertEqual([number for _, _, number in bars], [b"1", b"2", b"3"])
+        self.assertEqual([len(done) for done, _, _ in bars], [13, 26, 40])
+        self.assertTrue(all(len(done + rest) == 40 for done, rest, _ in bars))
+        self.assertRegex(drawn, rb"\r\x1b\[K3 kernels in")
+
+    def test_a_table_and_what_is_said_of_it_share_a_file(self):
+        plan = self.write_plan(*[matmul(n) for n in range(40, 240)], matmul(13))
+        with open(self.folder / "log", "w+") as log:
+            subprocess.run([PROGRAM, "prepare", plan], env=self.environment, stdout=log, stderr=log, check=False)
+            log.seek(0)
+            lines = log.read().splitlines()
+        rows = [i for i, line in enumerate(lines) if line.startswith("matmul ")]
+        said = [i for i, line in enumerate(lines) if line.startswith("jitk: ") or " kernels in " in line]
+        self.assertEqual(len(rows), 200)
+        self.assertTrue(all(lines[i].endswith("  compiled") for i in rows))
+        self.assertEqual(len(said), 2)
+        self.assertLess(rows[-1], said[0])
 
     def test_equal_kernels_are_one(self):
         self.assertIn("1 kernels in", self.jitk("prepare", self.write_plan(matmul(1), matmul(1))).stderr)

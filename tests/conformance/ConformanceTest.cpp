@@ -75,7 +75,7 @@ void checkAll(const std::vector<checked::Problem> &problems, std::string_view op
                                                           << figures.firstFailure);
       }
     } catch (const api::Exception &failure) {
-      FAIL_CHECK(failure.what() << "\n" << failure.toolOutput());
+      FAIL_CHECK(std::string(failure.what()) << "\n" << failure.toolOutput());
     }
   }
   CHECK(ran > 0);

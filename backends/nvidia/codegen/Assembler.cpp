@@ -18,6 +18,16 @@ SharedLibrary::~SharedLibrary() {
 
 void *SharedLibrary::find(const char *name) const { return dlsym(handle_, name); }
 
+void removeRepeated(std::vector<std::string> &places) {
+  auto end = places.begin();
+  for (auto place = places.begin(); place != places.end(); ++place) {
+    if (std::find(places.begin(), end, *place) == end) {
+      std::iter_swap(end++, place);
+    }
+  }
+  places.erase(end, places.end());
+}
+
 /// The largest of the numbers that stand right before `unit` in the log.
 static uint32_t largestBefore(std::string_view log, std::string_view unit) {
   uint32_t largest = 0;

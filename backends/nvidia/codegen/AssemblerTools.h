@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace jitk::nvidia {
 
@@ -17,6 +18,9 @@ Result<std::shared_ptr<const Assembler>> openDriverLinker(const std::string &pat
 /// Internal where the log says that warpgroup products were serialized (C7510): such a kernel is right, and several
 /// times too slow.
 Status readLog(Cubin &cubin);
+
+/// Takes out places that stand in the list already, as $PATH and $CUDA_HOME make them.
+void removeRepeated(std::vector<std::string> &places);
 
 /// A library opened by dlopen; closed with the object.
 class SharedLibrary {

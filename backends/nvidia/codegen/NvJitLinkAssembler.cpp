@@ -121,6 +121,7 @@ Result<std::shared_ptr<const Assembler>> openNvJitLink(const std::string &path) 
     if (const std::optional<std::string> &toolkit = environment().cudaHome) {
       places.push_back(*toolkit + "/lib64/libnvJitLink.so");
     }
+    removeRepeated(places);
   }
   std::string searched;
   for (const std::string &place : places) {

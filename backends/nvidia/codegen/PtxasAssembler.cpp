@@ -108,6 +108,7 @@ static std::vector<std::string> usualPlaces() {
     places.push_back(*found.cudaHome + "/bin/ptxas");
   }
   places.emplace_back("/usr/local/cuda/bin/ptxas");
+  removeRepeated(places);
   return places;
 }
 

@@ -237,6 +237,7 @@ static int prepare(const Options &options) {
   } else {
     printTable(progress.records());
   }
+  std::fflush(stdout); // both may go to one file: the table stands before what is said of it
   if (!options.trace.empty()) {
     writeFile(options.trace, plan.trace());
   }
