@@ -2,6 +2,7 @@
 
 #include "src/kernels/matmul/Epilogue.h"
 #include "src/kernels/matmul/PersistentMatmul.h"
+#include "src/kernels/matmul/PersistentProduct.h"
 #include "src/kernels/vocabulary/MatrixTile.h"
 #include "src/kernels/vocabulary/Raster.h"
 
@@ -19,13 +20,25 @@ static int64_t coveringTile(const Dimension &dimension, int64_t low, int64_t hig
   return std::clamp<int64_t>(llvm::PowerOf2Ceil(size), low, high);
 }
 
+/// Whether rows of the operands are known to be multiples of `elements`, so that as many are copied at a time.
+static bool haveRowsOf(const Description &description, int64_t elements) {
+  return isMultipleOf(description.dimension("k"), elements) &&
+         (description.word("b_layout") == "col" || isMultipleOf(description.dimension("n"), elements));
+}
+
 MatmulTile chooseMatmulTile(const Description &description, const Target &target) {
   MatmulTile tile;
   tile.m = coveringTile(description.dimension("m"), 16, 128);
   tile.n = coveringTile(description.dimension("n"), 16, 128);
+  // Copies that are narrower than 16 bytes are many, and the address of each takes two registers. Single elements are
+  // loaded and stored, which takes registers for the elements as well.
+  bool hasNarrowCopies = !haveRowsOf(description, 8), movesElements = !haveRowsOf(description, 2);
   // 64 elements are one 128-byte swizzle row of the shared tile; 32 keep two sm_80 CTAs on an SM.
-  tile.k = coveringTile(description.dimension("k"), 16, target.capability >= 90 ? 64 : 32);
-  tile.numWarps = tile.m * tile.n >= 128 * 128 && target.capability == 90 ? 8 : 4;
+  tile.k = coveringTile(description.dimension("k"), 16, target.capability >= 90 && !movesElements ? 64 : 32);
+  // Eight warps are two warpgroups of wgmma. They also share those addresses: beside half of the largest tile, four
+  // warps have no room for them.
+  bool isLarge = tile.m * tile.n >= 128 * 128;
+  tile.numWarps = isLarge && (target.capability == 90 || hasNarrowCopies) ? 8 : 4;
   return tile;
 }
 
