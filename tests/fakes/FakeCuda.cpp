@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -18,6 +19,7 @@
 using namespace jitk::nvidia::api;
 using jitk::test::FakeCuda;
 using jitk::test::FakeLaunch;
+using jitk::test::FakeLink;
 
 #define FAKE_EXPORT extern "C" __attribute__((visibility("default")))
 
@@ -200,6 +202,67 @@ FAKE_EXPORT CUresult cuCtxPopCurrent_v2(CUcontext *context) {
   }
   *context = static_cast<CUcontext>(contexts.back());
   contexts.pop_back();
+  return CUDA_SUCCESS;
+}
+
+// --- the linker
+
+enum : int { kInfoBuffer = 3, kInfoBytes = 4, kErrorBuffer = 5, kErrorBytes = 6 }; // of CUjit_option
+
+/// Writes a log into the buffer that the caller gave, as far as it reaches.
+static void writeLog(const FakeLink &link, int buffer, int bytes, const std::string &log) {
+  if (link.options.contains(buffer) && link.options.contains(bytes)) {
+    std::snprintf(reinterpret_cast<char *>(link.options.at(buffer)), link.options.at(bytes), "%s", log.c_str());
+  }
+}
+
+/// The link that a handle means: one more than its place in the list.
+static FakeLink &linkOf(void *handle) { return fake_cuda()->links[reinterpret_cast<uintptr_t>(handle) - 1]; }
+
+/// Notes a call on a link; whatever the answer is, the logs are written by then.
+static CUresult noteLink(const char *symbol, void *handle) {
+  CUresult answer = note(symbol);
+  std::lock_guard lock(mutex);
+  writeLog(linkOf(handle), kInfoBuffer, kInfoBytes, fake_cuda()->linkInfo);
+  writeLog(linkOf(handle), kErrorBuffer, kErrorBytes, answer == CUDA_SUCCESS ? "" : fake_cuda()->linkError);
+  return answer;
+}
+
+FAKE_EXPORT CUresult cuLinkCreate_v2(unsigned numOptions, int *options, void **values, void **handle) {
+  NOTE();
+  if (currentContext() == nullptr) {
+    return CUDA_ERROR_INVALID_CONTEXT;
+  }
+  std::lock_guard lock(mutex);
+  FakeLink &link = fake_cuda()->links.emplace_back();
+  for (unsigned i = 0; i < numOptions; ++i) {
+    link.options[options[i]] = reinterpret_cast<uintptr_t>(values[i]);
+  }
+  ++fake_cuda()->numLinks;
+  *handle = reinterpret_cast<void *>(fake_cuda()->links.size());
+  return CUDA_SUCCESS;
+}
+
+FAKE_EXPORT CUresult cuLinkAddData_v2(void *handle, int type, void *data, size_t size, const char *name, unsigned,
+                                      int *, void **) {
+  FakeLink &link = linkOf(handle);
+  link.inputType = type;
+  link.text.assign(static_cast<const char *>(data), size);
+  link.name = name;
+  return noteLink(__func__, handle);
+}
+
+FAKE_EXPORT CUresult cuLinkComplete(void *handle, void **code, size_t *size) {
+  *code = fake_cuda()->linkCode.data();
+  *size = fake_cuda()->linkCode.size();
+  linkOf(handle).completed = true;
+  return noteLink(__func__, handle);
+}
+
+FAKE_EXPORT CUresult cuLinkDestroy(void *) {
+  NOTE();
+  std::lock_guard lock(mutex);
+  --fake_cuda()->numLinks;
   return CUDA_SUCCESS;
 }
 

@@ -19,6 +19,14 @@ struct FakeLaunch {
   bool hadContext; ///< whether the function's context was current
 };
 
+/// One use of the driver's linker.
+struct FakeLink {
+  std::map<int, uintptr_t> options; ///< by CUjit_option
+  int inputType = 0;
+  std::string text, name; ///< of its input; with the text's end, if it was counted
+  bool completed = false;
+};
+
 /// One for each copy of the library. Change and read it while nobody calls the driver.
 struct FakeCuda {
   static constexpr int kMaximalDevices = 4;
@@ -33,12 +41,16 @@ struct FakeCuda {
   bool busy = false;      ///< what is launched does not finish until this is false, or somebody waits for it
   bool remember = true;   ///< false: `calls` and `launches` stay empty, so that a launch costs next to nothing
 
+  std::string linkInfo, linkError; ///< what the linker says
+  std::vector<uint8_t> linkCode;   ///< what it makes
+
   /// The code that a function answers, by symbol; absent = success.
   std::map<std::string, int> failures;
 
   // What it was asked.
   std::vector<std::string> calls; ///< symbols, in order
   std::vector<FakeLaunch> launches;
+  std::vector<FakeLink> links;
   std::vector<std::pair<int, int>> attributes; ///< set on functions: attribute, value
   std::map<std::string, uint64_t> numCalls;    ///< by symbol; launches that are not remembered are left out
   uint64_t numLaunches = 0;
@@ -46,6 +58,7 @@ struct FakeCuda {
   int numModules = 0;              ///< modules and libraries loaded and not unloaded
   int mostModules = 0;             ///< the most that there were at a time
   int numEvents = 0;               ///< created and not destroyed
+  int numLinks = 0;                ///< created and not destroyed
   int numUnloadedInFlight = 0;     ///< code unloaded while a launch of it had not finished
   bool captureInvalidated = false; ///< a call was made that a capture forbids
 };

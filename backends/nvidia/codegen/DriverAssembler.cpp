@@ -1,6 +1,7 @@
 // The driver's linker, for images with neither nvJitLink nor ptxas. It needs a device.
 
 #include "backends/nvidia/codegen/AssemblerTools.h"
+#include "src/support/Env.h"
 
 namespace jitk::nvidia {
 
@@ -131,7 +132,7 @@ private:
 } // namespace
 
 Result<std::shared_ptr<const Assembler>> openDriverLinker(const std::string &path) {
-  std::string place = path.empty() ? "libcuda.so.1" : path;
+  std::string place = path.empty() ? environment().driverLibrary.value_or("libcuda.so.1") : path;
   SharedLibrary library(place);
   DriverFunctions driver;
   if (!library || !driver.resolve(library)) {
