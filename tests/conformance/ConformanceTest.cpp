@@ -27,8 +27,10 @@ Lane lane;
 api::Device openDevice(const api::Runtime &runtime, uint64_t seed) {
   jitk_device_options_t options = {};
   options.struct_size = sizeof options;
-  options.emulator_immediate = lane.immediate;
-  options.emulator_seed = seed;
+  if (lane.device.starts_with("emulator:")) {
+    options.emulator_immediate = lane.immediate;
+    options.emulator_seed = seed;
+  }
   return api::Device::open(runtime, lane.device, &options);
 }
 

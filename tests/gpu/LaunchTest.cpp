@@ -166,8 +166,9 @@ TEST_SUITE("gpu") {
   }
 
   TEST_CASE("a checked launch gives the bits of an unchecked one, and names what is wrong") {
-    OnDevice tensors(kMatmul, 4);
-    api::Kernel kernel = obtain(Session::get().runtime, kMatmul);
+    constexpr char kRowMajor[] = "matmul m=300 n=520 k=1032 dtype=bf16";
+    OnDevice tensors(kRowMajor, 4);
+    api::Kernel kernel = obtain(Session::get().runtime, kRowMajor);
     kernel.launch(tensors.addresses());
     Session::get().device.synchronize();
     std::vector<uint8_t> unchecked = tensors.bytes(kOutput);
