@@ -13,6 +13,7 @@
 
 #include <cstring>
 #include <doctest/doctest.h>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -57,7 +58,7 @@ public:
   /// As `run`, with the addresses of the parameters.
   LaunchReport runWithPointers(const std::string &text, uint32_t threads, std::vector<void *> pointers,
                                LaunchParameters parameters = {}) {
-    const std::vector<uint8_t> code = compile(text);
+    const std::vector<uint8_t> &code = compileOnce(text);
     Result<std::unique_ptr<HostModule>> module = loadHostObject(code);
     INFO((module.ok() ? std::string() : module.status().toString()));
     REQUIRE(module.ok());
@@ -70,6 +71,16 @@ public:
     INFO((report.ok() ? std::string() : report.status().toString()));
     REQUIRE(report.ok());
     return *std::move(report);
+  }
+
+  /// The code of a text that may have been compiled before: most run in several modes.
+  static const std::vector<uint8_t> &compileOnce(const std::string &text) {
+    static std::map<std::string, std::vector<uint8_t>> codes;
+    auto [entry, isNew] = codes.try_emplace(text);
+    if (isNew) {
+      entry->second = compile(text);
+    }
+    return entry->second;
   }
 
   static std::vector<uint8_t> compile(const std::string &text) {

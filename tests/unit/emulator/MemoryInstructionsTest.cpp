@@ -88,6 +88,8 @@ const AtomicCase atomicCases[] = {
     {"add.noftz.f16", 0x3c00, 0x0001, 0x3c00},                               // 1 + 2^-24
     {"add.noftz.f16", 0x0001, 0x0002, 0x0003},                               // subnormals
     {"add.noftz.f16x2", 0x00014000, 0x0001c200, 0x0002bc00},                 // 2 - 3, subnormals above
+    {"add.noftz.bf16", 0x3f80, 0xc000, 0xbf80},                              // 1 - 2
+    {"add.noftz.bf16", 0x0001, 0x0002, 0x0003},                              // subnormals
     {"add.noftz.bf16x2", 0x3f804000, 0x3f80c040, 0x4000bf80},                // 2 - 3; 1 + 1
     {"min.s32", 0xffffffff, 3, 0xffffffff},
     {"min.u32", 0xffffffff, 3, 3},
