@@ -1,5 +1,7 @@
 #include "src/reference/AttentionRow.h"
 
+#include "src/reference/Parallel.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -69,13 +71,15 @@ std::vector<Expected> expectAttention(const AttentionOutputs &p, uint64_t seed,
   // Rows of o are [batch, query, head]; lse is [batch, head, query]: one element a row of o, taken as rows of one.
   Expected output{"o", numRows, p.valueDim, chooseRows(numRows, p.costOfRow, seed), {}, {}};
   Expected lse{"lse", numRows, 1, {}, {}, {}};
-  std::vector<std::pair<int64_t, AttentionRow>> lseRows;
-  for (int64_t index : output.rows) {
+  std::vector<std::pair<int64_t, AttentionRow>> lseRows(output.rows.size());
+  onAllCores(output.rows.size(), [&](size_t i) {
+    int64_t index = output.rows[i];
     int64_t head = index % p.heads, query = index / p.heads % p.queries, sequence = index / p.heads / p.queries;
-    AttentionRow row = rowOf(sequence, query, head);
+    lseRows[i] = {(sequence * p.heads + head) * p.queries + query, rowOf(sequence, query, head)};
+  });
+  for (const auto &[index, row] : lseRows) {
     output.values.insert(output.values.end(), row.values.begin(), row.values.end());
     output.bounds.insert(output.bounds.end(), row.bounds.begin(), row.bounds.end());
-    lseRows.emplace_back((sequence * p.heads + head) * p.queries + query, std::move(row));
   }
   std::ranges::sort(lseRows, {}, &std::pair<int64_t, AttentionRow>::first);
   for (const auto &[index, row] : lseRows) {

@@ -38,7 +38,7 @@ struct AttentionOutputs {
   int64_t costOfRow; ///< multiplications, at most
 };
 
-/// The expectations of both, for rows chosen with `seed`; `rowOf` gives one by sequence, query and head.
+/// The expectations of both, for rows chosen with `seed`; `rowOf` gives one by sequence, query and head, on any thread.
 std::vector<Expected> expectAttention(const AttentionOutputs &outputs, uint64_t seed,
                                       const std::function<AttentionRow(int64_t, int64_t, int64_t)> &rowOf);
 

@@ -163,19 +163,19 @@ private:
     auto valueRow = size_t(token * p_.valueHeads + head_);
     const float *value = &p_.v[valueRow * size_t(p_.valueDim) + size_t(firstColumn_)];
     double decay = std::exp(double(p_.g[valueRow])), beta = p_.beta[valueRow];
+    // S is decayed where it is updated: S^T k of the decayed S is exp(g) S^T k.
     Columns found = {}, update = {}, output = {};
     for (size_t i = 0; i < state_.size(); ++i) {
       for (size_t j = 0; j < kColumns; ++j) {
-        state_[i][j] *= decay;
         found[j] += state_[i][j] * key[i];
       }
     }
     for (size_t j = 0; j < size_t(numColumns_); ++j) {
-      update[j] = keyFactor * beta * (value[j] - keyFactor * found[j]);
+      update[j] = keyFactor * beta * (value[j] - keyFactor * decay * found[j]);
     }
     for (size_t i = 0; i < state_.size(); ++i) {
       for (size_t j = 0; j < kColumns; ++j) {
-        state_[i][j] += key[i] * update[j];
+        state_[i][j] = decay * state_[i][j] + key[i] * update[j];
         output[j] += state_[i][j] * query[i];
       }
     }

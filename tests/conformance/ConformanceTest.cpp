@@ -10,6 +10,9 @@
 #include <cstdio>
 #include <cstring>
 #include <doctest/doctest.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 using namespace jitk;
 
@@ -111,6 +114,11 @@ TEST_SUITE("conformance") {
 }
 
 int main(int argc, char **argv) {
+#ifdef __GLIBC__
+  // Tensors of gigabytes come and go: the memory of one problem is the next one's, and need not be paged in again.
+  mallopt(M_MMAP_MAX, 0);
+  mallopt(M_TRIM_THRESHOLD, -1);
+#endif
   for (int i = 1; i < argc; ++i) {
     if (std::strncmp(argv[i], "--device=", 9) == 0) {
       lane.device = argv[i] + 9;

@@ -18,30 +18,34 @@ public:
   GuardedTensor(const api::Device &device, const reference::HostTensor &tensor)
       : device_(device), name_(tensor.shape.name), size_(tensor.bytes.size()),
         buffer_(device, size_ + 2 * kGuardBytes) {
-    std::vector<uint8_t> image(buffer_.size(), kGuard);
-    std::ranges::copy(tensor.bytes, image.begin() + kGuardBytes);
-    device.copyToDevice(buffer_.address(), image.data(), image.size());
+    device.fill(buffer_.address(), kGuard, kGuardBytes);
+    device.copyToDevice(address(), tensor.bytes.data(), size_);
+    device.fill(address() + size_, kGuard, kGuardBytes);
   }
 
   uint64_t address() const { return buffer_.address() + kGuardBytes; }
 
   /// Reads the tensor back; reports bytes of the guard bands that changed.
   std::vector<uint8_t> read(std::vector<std::string> &damage) const {
-    std::vector<uint8_t> image(buffer_.size());
-    device_.copyToHost(image.data(), buffer_.address(), image.size());
-    for (size_t i = 0; i < 2 * kGuardBytes; ++i) {
-      bool before = i < kGuardBytes;
-      if (image[before ? i : i + size_] != kGuard) {
-        size_t distance = before ? kGuardBytes - i : i - kGuardBytes;
-        damage.push_back("the guard band " + std::string(before ? "before " : "after ") + name_ +
-                         " was overwritten, byte " + std::to_string(distance));
-        break;
-      }
-    }
-    return {image.begin() + kGuardBytes, image.begin() + kGuardBytes + std::ptrdiff_t(size_)};
+    checkGuard("before", buffer_.address(), damage);
+    checkGuard("after", address() + size_, damage);
+    std::vector<uint8_t> bytes(size_);
+    device_.copyToHost(bytes.data(), address(), size_);
+    return bytes;
   }
 
 private:
+  void checkGuard(const std::string &side, uint64_t band, std::vector<std::string> &damage) const {
+    std::vector<uint8_t> bytes(kGuardBytes);
+    device_.copyToHost(bytes.data(), band, kGuardBytes);
+    auto changed = std::ranges::find_if(bytes, [](uint8_t byte) { return byte != kGuard; });
+    if (changed != bytes.end()) {
+      auto at = changed - bytes.begin();
+      damage.push_back("the guard band " + side + " " + name_ + " was overwritten, byte " +
+                       std::to_string(side == "before" ? std::ptrdiff_t(kGuardBytes) - at : at));
+    }
+  }
+
   api::Device device_;
   std::string name_;
   size_t size_;
