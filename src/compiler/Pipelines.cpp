@@ -34,6 +34,8 @@ void buildTtgirPipeline(OpPassManager &pm, const Target &target) {
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
   pm.addPass(createLoopInvariantCodeMotionPass());
+  // Where everything has its place: what it moves stands as it is to be issued.
+  pm.addPass(passes::createStartDotsEarly());
 }
 
 void buildLoweringPipeline(OpPassManager &pm) {

@@ -59,8 +59,9 @@ def PipelineCopies : Pass<"jitk-pipeline-copies", "mlir::ModuleOp"> {
   let description = [{
     In a loop with `tt.num_stages = n`, n at least 2, copies that each fill a whole buffer which only their iteration reads
     get a ring of n buffers. The copies of an iteration are issued n - 1 iterations before it, into the slot that the
-    iteration before this one has read; an `ttg.async_wait` leaves the later groups in flight. Where the rings do not fit
-    into shared memory there are fewer stages. What the pointers of later iterations are computed from is computed again:
+    iteration before this one has read; an `ttg.async_wait` leaves the later groups in flight. A wait right before the loop
+    moves behind it where the first one in the loop serves its copies too. Where the rings do not fit into shared memory
+    there are fewer stages. What the pointers of later iterations are computed from is computed again:
     it must follow from the induction variable, from carried values that advance without effects, and from loads of
     memory that the loop does not write.
 
@@ -87,6 +88,18 @@ def AssignLayouts : Pass<"jitk-assign-layouts", "mlir::ModuleOp"> {
   }];
   let dependentDialects = ["mlir::arith::ArithDialect", "mlir::scf::SCFDialect", "jitk::ir::ttg::TtgDialect",
                            "jitk::ir::ttng::TtngDialect"];
+}
+
+def StartDotsEarly : Pass<"jitk-start-dots-early", "mlir::ModuleOp"> {
+  let summary = "Start warpgroup products before copies that they do not need, and in a row without waits";
+  let description = [{
+    An asynchronous `ttng.warp_group_dot` is moved before the asynchronous copies that stand before it in its block, as
+    pipelining leaves them, so that the tensor cores work while copies are issued. It must read nothing that the copies
+    write: other buffers, or other slots of a ring. One whose accumulator comes from a wait that nobody else uses takes it
+    from the product before: products on one accumulator are executed in their order.
+
+    After --jitk-assign-layouts, which makes the products, and --jitk-pipeline-copies; before --jitk-insert-barriers.
+  }];
 }
 
 def GuardDotLoops : Pass<"jitk-guard-dot-loops", "mlir::ModuleOp"> {

@@ -8,6 +8,9 @@
 // A wait leaves the groups of later iterations in flight. The barrier behind it tells every thread that the copies of
 // all of them have landed, and that the slot of the previous iteration may be filled again: there is one an iteration.
 // Copies past the last iteration are skipped, their groups stay empty, so that the waits count the same throughout.
+//
+// A wait right before the loop, for copies of what the loop reads throughout, moves behind it: the first wait in the
+// loop is for them too, so that they and the first copies of the loop are in flight together.
 
 #include "src/ir/ttng/Ttng.h"
 #include "src/passes/Passes.h"
@@ -50,6 +53,7 @@ public:
 
 private:
   void makeRings();
+  void delayWaitBefore();
   void writePrologue();
   void carryState();
   void rewriteGroup(unsigned index);
@@ -140,6 +144,35 @@ void CopyPipeliner::issue(unsigned index, Value iteration, ValueRange carried, V
   ttg::AsyncCommitGroupOp::create(rewriter_, loc_, ValueRange{});
 }
 
+/// A wait for all copies before the loop, if what stands between it and the loop's first wait does not need it.
+static ttg::AsyncWaitOp waitBefore(scf::ForOp loop, const CopyGroup &first) {
+  for (Operation *op = &loop.getBody()->front(); op != first.commit; op = op->getNextNode()) {
+    if (!isMemoryEffectFree(op) && !isa<ttg::AsyncCopyGlobalToLocalOp, tt::LoadOp>(op)) {
+      return {};
+    }
+  }
+  for (Operation *op = loop->getPrevNode(); op; op = op->getPrevNode()) {
+    if (auto wait = dyn_cast<ttg::AsyncWaitOp>(op)) {
+      return wait.getNum() == 0 && wait->use_empty() ? wait : nullptr;
+    }
+    if (!isMemoryEffectFree(op) && !isa<ttg::LocalAllocOp, tt::LoadOp>(op)) {
+      return {};
+    }
+  }
+  return {};
+}
+
+void CopyPipeliner::delayWaitBefore() {
+  ttg::AsyncWaitOp wait = waitBefore(plan_.loop, plan_.groups.front());
+  if (!wait) {
+    return;
+  }
+  // Still there for a loop that does not run.
+  rewriter_.setInsertionPointAfter(plan_.loop);
+  ttg::AsyncWaitOp::create(rewriter_, loc_, ValueRange{}, /*num=*/0u);
+  rewriter_.eraseOp(wait);
+}
+
 void CopyPipeliner::writePrologue() {
   rewriter_.setInsertionPoint(plan_.loop);
   ahead_ = llvm::map_to_vector(plan_.advance.carried,
@@ -213,6 +246,7 @@ void CopyPipeliner::yieldState() {
 
 void CopyPipeliner::run() {
   makeRings();
+  delayWaitBefore();
   writePrologue();
   carryState();
   for (unsigned index = 0; index < plan_.groups.size(); ++index) {

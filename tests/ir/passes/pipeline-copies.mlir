@@ -150,4 +150,72 @@ tt.func @table(%p: !ptrs, %table: !tt.ptr<i32>, %n: i32) -> tensor<64xf32> {
   } {tt.num_stages = 2 : i32}
   tt.return %r2 : tensor<64xf32>
 }
+
+// The wait for what the loop reads throughout is that of its first iteration; one behind it is for a loop that does not
+// run.
+// CHECK-LABEL: tt.func @wait_before
+// CHECK: ttg.async_copy_global_to_local
+// CHECK-NEXT: ttg.async_commit_group
+// CHECK-NOT: ttg.async_wait
+// CHECK: scf.for
+// CHECK-NEXT: ttg.async_wait
+// CHECK-NEXT: ttg.local_barrier
+// CHECK: scf.yield
+// CHECK-NEXT: }
+// CHECK-NEXT: ttg.async_wait {num = 0 : i32}
+// CHECK-NEXT: tt.return
+tt.func @wait_before(%p: !ptrs, %n: i32) -> tensor<64xf32> {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %zero = arith.constant dense<0.0> : tensor<64xf32>
+  %a = ttg.local_alloc : () -> !buf
+  %b = ttg.local_alloc : () -> !buf
+  %ta = ttg.async_copy_global_to_local %p, %a : !ptrs -> <64xf32, #shared, #smem, mutable>
+  %ca = ttg.async_commit_group tokens %ta
+  %wa = ttg.async_wait %ca {num = 0 : i32}
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%sum = %zero) -> (tensor<64xf32>) : i32 {
+    %s = tt.splat %i : i32 -> tensor<64xi32>
+    %q = tt.addptr %p, %s : !ptrs, tensor<64xi32>
+    %t = ttg.async_copy_global_to_local %q, %b : !ptrs -> <64xf32, #shared, #smem, mutable>
+    %c = ttg.async_commit_group tokens %t
+    %w = ttg.async_wait %c {num = 0 : i32}
+    %x = ttg.local_load %a : !buf -> tensor<64xf32>
+    %y = ttg.local_load %b : !buf -> tensor<64xf32>
+    %z = arith.mulf %x, %y : tensor<64xf32>
+    %next = arith.addf %sum, %z : tensor<64xf32>
+    scf.yield %next : tensor<64xf32>
+  } {tt.num_stages = 3 : i32}
+  tt.return %r : tensor<64xf32>
+}
+
+// What is read before the loop's first wait needs its own.
+// CHECK-LABEL: tt.func @read_first
+// CHECK: ttg.async_copy_global_to_local
+// CHECK-NEXT: %[[GROUP:.*]] = ttg.async_commit_group
+// CHECK-NEXT: ttg.async_wait %[[GROUP]] {num = 0 : i32}
+// CHECK: scf.for
+// CHECK: ttg.local_load
+tt.func @read_first(%p: !ptrs, %n: i32) -> tensor<64xf32> {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %zero = arith.constant dense<0.0> : tensor<64xf32>
+  %a = ttg.local_alloc : () -> !buf
+  %b = ttg.local_alloc : () -> !buf
+  %ta = ttg.async_copy_global_to_local %p, %a : !ptrs -> <64xf32, #shared, #smem, mutable>
+  %ca = ttg.async_commit_group tokens %ta
+  %wa = ttg.async_wait %ca {num = 0 : i32}
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%sum = %zero) -> (tensor<64xf32>) : i32 {
+    %x = ttg.local_load %a : !buf -> tensor<64xf32>
+    %s = tt.splat %i : i32 -> tensor<64xi32>
+    %q = tt.addptr %p, %s : !ptrs, tensor<64xi32>
+    %t = ttg.async_copy_global_to_local %q, %b : !ptrs -> <64xf32, #shared, #smem, mutable>
+    %c = ttg.async_commit_group tokens %t
+    %w = ttg.async_wait %c {num = 0 : i32}
+    %y = ttg.local_load %b : !buf -> tensor<64xf32>
+    %z = arith.mulf %x, %y : tensor<64xf32>
+    %next = arith.addf %sum, %z : tensor<64xf32>
+    scf.yield %next : tensor<64xf32>
+  } {tt.num_stages = 3 : i32}
+  tt.return %r : tensor<64xf32>
+}
 }

@@ -1,0 +1,155 @@
+// --jitk-start-dots-early: see Passes.td.
+
+#include "src/ir/ttng/Ttng.h"
+#include "src/passes/Passes.h"
+#include "src/passes/RingIndex.h"
+#include "src/passes/SharedBuffers.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/BuiltinOps.h"
+
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+using namespace jitk::ir;
+
+namespace jitk::passes {
+
+#define GEN_PASS_DEF_STARTDOTSEARLY
+#include "src/passes/Passes.h.inc"
+
+namespace {
+
+/// The slot of a ring that a view looks at, if it is known which.
+std::optional<RingIndex> ringSlotOf(Value view) {
+  while (Operation *op = view.getDefiningOp()) {
+    if (auto index = dyn_cast<ttg::MemDescIndexOp>(op)) {
+      return RingIndex::match(index.getIndex());
+    }
+    auto viewLike = dyn_cast<ViewLikeOpInterface>(op);
+    if (!viewLike) {
+      break;
+    }
+    view = viewLike.getViewSource();
+  }
+  return std::nullopt;
+}
+
+/// Moves the products of one function.
+class DotStarter {
+public:
+  explicit DotStarter(tt::FuncOp function) : function_(function), buffers_(function) {}
+
+  void run() {
+    SmallVector<ttng::WarpGroupDotOp> dots;
+    function_.walk([&](ttng::WarpGroupDotOp dot) { dots.push_back(dot); });
+    for (ttng::WarpGroupDotOp dot : dots) {
+      chain(dot);
+      hoist(dot);
+    }
+  }
+
+private:
+  /// Takes the accumulator from the product before instead of from the wait for it.
+  void chain(ttng::WarpGroupDotOp dot);
+  void hoist(ttng::WarpGroupDotOp dot);
+  /// Whether `op` is asynchronous copies, or what belongs to issuing them, and writes nothing that `dot` reads.
+  bool isCopying(Operation *op, ttng::WarpGroupDotOp dot);
+  bool mayOverlap(Value view, Value other);
+
+  tt::FuncOp function_;
+  SharedBuffers buffers_;
+};
+
+} // namespace
+
+bool DotStarter::mayOverlap(Value view, Value other) {
+  bool sharesBuffer =
+      llvm::any_of(buffers_.of(view), [&](Value buffer) { return llvm::is_contained(buffers_.of(other), buffer); });
+  std::optional<RingIndex> slot = ringSlotOf(view), otherSlot = ringSlotOf(other);
+  bool differs = slot && otherSlot && slot->loop == otherSlot->loop && slot->size == otherSlot->size &&
+                 slot->offset != otherSlot->offset;
+  return sharesBuffer && !differs;
+}
+
+bool DotStarter::isCopying(Operation *op, ttng::WarpGroupDotOp dot) {
+  if (auto copy = dyn_cast<ttg::AsyncCopyGlobalToLocalOp>(op)) {
+    return llvm::none_of(dot->getOperands(), [&](Value operand) {
+      return isShared(operand.getType()) && mayOverlap(operand, copy.getResult());
+    });
+  }
+  if (auto branch = dyn_cast<scf::IfOp>(op)) {
+    return !branch
+                .walk([&](Operation *inner) {
+                  bool allowed = inner == op || isCopying(inner, dot);
+                  return allowed ? WalkResult::advance() : WalkResult::interrupt();
+                })
+                .wasInterrupted();
+  }
+  return isMemoryEffectFree(op) || isa<ttg::AsyncCommitGroupOp, tt::LoadOp, scf::YieldOp>(op);
+}
+
+void DotStarter::chain(ttng::WarpGroupDotOp dot) {
+  auto wait = dot.getC().getDefiningOp<ttng::WarpGroupDotWaitOp>();
+  if (!dot.getIsAsync() || !wait || wait->getBlock() != dot->getBlock() || wait->getNumOperands() != 1 ||
+      !wait->getResult(0).hasOneUse()) {
+    return;
+  }
+  // What stands between may need the wait for its own sake: to fill what the product before has read.
+  auto previous = wait.getInputs().front().getDefiningOp<ttng::WarpGroupDotOp>();
+  for (Operation *op = wait->getNextNode(); previous && op != dot; op = op->getNextNode()) {
+    previous = isCopying(op, previous) ? previous : nullptr;
+  }
+  if (previous) {
+    dot.getCMutable().assign(previous.getD());
+    wait.erase();
+  }
+}
+
+void DotStarter::hoist(ttng::WarpGroupDotOp dot) {
+  // The first of the ops before the product that it may precede; what it needs of them goes along.
+  llvm::SetVector<Operation *> needed;
+  needed.insert(dot);
+  Operation *place = nullptr;
+  bool passesCopies = false;
+  for (Operation *op = dot->getPrevNode(); op; op = op->getPrevNode()) {
+    bool isNeeded = llvm::any_of(op->getUsers(), [&](Operation *user) { return needed.contains(user); });
+    if (isNeeded && isa<ttng::WarpGroupDotOp>(op)) {
+      break;
+    }
+    if (isNeeded) {
+      if (!isPure(op)) {
+        return;
+      }
+      needed.insert(op);
+    } else if (!isCopying(op, dot)) {
+      break;
+    } else if (!isMemoryEffectFree(op)) {
+      passesCopies = true;
+      place = op;
+    }
+  }
+  if (!dot.getIsAsync() || !passesCopies) {
+    return;
+  }
+  for (Operation *op : llvm::reverse(needed)) {
+    if (place->isBeforeInBlock(op)) {
+      op->moveBefore(place);
+    }
+  }
+}
+
+namespace {
+
+struct StartDotsEarlyPass : impl::StartDotsEarlyBase<StartDotsEarlyPass> {
+  void runOnOperation() override {
+    for (tt::FuncOp function : getOperation().getOps<tt::FuncOp>()) {
+      if (!function.isExternal()) {
+        DotStarter(function).run();
+      }
+    }
+  }
+};
+
+} // namespace
+} // namespace jitk::passes
