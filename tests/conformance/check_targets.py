@@ -7,16 +7,14 @@ import sys
 
 SKIPPED = 77
 
-# Words of the description, and the bytes that it may spill. Heads of 256 need more registers than a thread has.
-# A state of the gated delta rule fills half of a thread's registers, and addresses what is left; so does an output of
-# mla_decode, 512 channels wide, and mma.sync holds its operands in registers too.
-KNOWN_SPILLS = [({"flash_attention", "head_dim=256"}, 512), ({"gated_delta_rule", "mode=chunk"}, 512),
-                ({"mla_decode", "latent_dim=512"}, 1536)]
+# Words of the description, and the bytes that it may spill where mma.sync holds its operands in registers: heads of 256
+# and the states of the gated delta rule fill what there is. On sm_90a nothing spills.
+KNOWN_SPILLS = [({"flash_attention", "head_dim=256"}, 512), ({"gated_delta_rule", "mode=chunk"}, 128)]
 
 
-def allowed(description):
+def allowed(description, target):
     words = set(description.split())
-    return max((most for known, most in KNOWN_SPILLS if known <= words), default=0)
+    return max((most for known, most in KNOWN_SPILLS if known <= words and target != "sm_90a"), default=0)
 
 
 def main():
@@ -27,10 +25,10 @@ def main():
         print(done.stderr)
         return SKIPPED if "no assembler found" in done.stderr else 1
     kernels = json.loads(done.stdout)
-    spilling = [k for k in kernels if k["spill_bytes"] > allowed(k["description"])]
+    spilling = [k for k in kernels if k["spill_bytes"] > allowed(k["description"], target)]
     for kernel in spilling:
         print(f"{kernel['description']}: spills {kernel['spill_bytes']} bytes, may spill "
-              f"{allowed(kernel['description'])}")
+              f"{allowed(kernel['description'], target)}")
     print(f"{len(kernels)} kernels for {target}, {len(spilling)} of them with spills that are not known")
     return 1 if spilling or not kernels else 0
 

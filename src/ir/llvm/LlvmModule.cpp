@@ -1,16 +1,20 @@
 #include "src/ir/llvm/LlvmModule.h"
 
 #include "src/ir/Verification.h"
+#include "src/ir/llvm/KeepInvariants.h"
 
 #include "mlir/Target/LLVMIR/Export.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/DiagnosticPrinter.h"
+#include "llvm/IR/Dominators.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/OptBisect.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
+#include "llvm/Transforms/Utils/LoopUtils.h"
 
 namespace jitk::ir {
 
@@ -76,7 +80,20 @@ static constexpr const char *kOneFunctionPipeline = "function(sroa,early-cse<mem
                                                     "loop(indvars,loop-deletion,loop-unroll-full),sroa,gvn,sccp,bdce,"
                                                     "instcombine<no-verify-fixpoint>,adce,loop-mssa(licm),simplifycfg)";
 
+static void keepInvariants(llvm::Function &function) {
+  llvm::DominatorTree dominators(function);
+  llvm::LoopInfo loops(dominators);
+  for (llvm::Loop *loop : loops.getLoopsInPreorder()) {
+    llvm::addStringMetadataToLoop(loop, "llvm.licm.disable", true);
+  }
+}
+
 Status LlvmModule::optimize() {
+  for (llvm::Function &function : *module_) {
+    if (function.hasFnAttribute(kKeepInvariants)) {
+      keepInvariants(function);
+    }
+  }
   llvm::PipelineTuningOptions tuning;
   tuning.LoopVectorization = false;
   tuning.SLPVectorization = false;

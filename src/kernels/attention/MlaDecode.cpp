@@ -162,12 +162,10 @@ void MlaDecodeWriter::attendSequence(Value sequence) {
 
 void MlaDecodeWriter::loadQueries() {
   KernelBuilder &b = b_;
-  // Rows past the end read the last one; nothing of them is stored.
-  Value rows = b.minimum(rows_, b.splat(b.sub(numRows_, b.i32(1)), {tile_.rows}));
   MatrixView matrix = {sequenceBase("q", rowSize_), b.i64(rowSize_)};
   for (auto [chunk, buffer] : llvm::zip_equal(chunks_, queryBuffers_)) {
     MatrixView view = {b.advance(matrix.base, b.i32(chunk.offset)), matrix.rowStride};
-    b.copyIn(b.pointers(view, rows, b.range(chunk.size)), buffer);
+    b.fill(buffer, b.pointers(view, rows_, b.range(chunk.size)), b.asColumn(rowExists_, chunk.size));
   }
 }
 
@@ -198,11 +196,9 @@ Value MlaDecodeWriter::scores(Value firstKey) {
 
 SmallVector<Value> MlaDecodeWriter::attend(const PagedRows &cache, Value firstKey, ValueRange carried) {
   KernelBuilder &b = b_;
-  // Rows past the end repeat the last one: what lies there may be NaN, which a zero weight does not remove.
-  Value rows = cache.locate(firstKey, b.sub(length_, b.i32(1)));
+  PagedBlock block = cache.locate(firstKey, length_);
   for (auto [chunk, buffer] : llvm::zip_equal(chunks_, keyBuffers_)) {
-    Value columns = b.add(b.splat(b.i32(chunk.offset), {chunk.size}), b.range(chunk.size));
-    b.copyIn(cache.pointers(rows, columns), buffer);
+    cache.fill(buffer, block, b.add(b.splat(b.i32(chunk.offset), {chunk.size}), b.range(chunk.size)));
   }
   SoftmaxStep step = accumulateSoftmax(b, {carried[0], carried[1]}, scores(firstKey));
   b.write(b.convert(step.weights, type_), weightBuffer_);
@@ -218,11 +214,15 @@ SmallVector<Value> MlaDecodeWriter::attend(const PagedRows &cache, Value firstKe
 
 void MlaDecodeWriter::storeResult(const SoftmaxState &state, ArrayRef<Value> accumulators) {
   KernelBuilder &b = b_;
-  Value normalizer = softmaxNormalizer(b, state);
-  SmallVector<Value> outputs;
-  for (auto [chunk, accumulator] : llvm::zip_equal(valueChunks(), accumulators)) {
-    outputs.push_back(b.mulf(accumulator, b.asColumn(normalizer, chunk.size)));
-  }
+  // In each branch of its own: both need it in other layouts, of which a thread holds one at a time.
+  auto outputs = [&] {
+    Value normalizer = softmaxNormalizer(b, state);
+    SmallVector<Value> normalized;
+    for (auto [chunk, accumulator] : llvm::zip_equal(valueChunks(), accumulators)) {
+      normalized.push_back(b.mulf(accumulator, b.asColumn(normalizer, chunk.size)));
+    }
+    return normalized;
+  };
   Value isFirst = b.equal(sequence_, part_.firstSequence), isLast = b.equal(sequence_, part_.lastSequence);
   // A sequence that is neither the first nor the last of its part is whole.
   Value one = b.i32(1), zero = b.i32(0);
@@ -236,9 +236,9 @@ void MlaDecodeWriter::storeResult(const SoftmaxState &state, ArrayRef<Value> acc
         Value slot = b.add(b.load(b.advance(b.tensorParameter("split_offsets"), sequence_)), split);
         PartialResults partials = {b.tensorParameter("partial_outputs"), b.tensorParameter("partial_sums"), numRows_,
                                    latentDim_};
-        storePartial(b, partials, slot, rows_, rowExists_, state, outputs);
+        storePartial(b, partials, slot, rows_, rowExists_, state, outputs());
       },
-      [&] { storeFinal(state, outputs); });
+      [&] { storeFinal(state, outputs()); });
 }
 
 /// Pointers to lse [batch, heads, seq_q] of the rows, (query, head) in that order.
@@ -337,7 +337,8 @@ Result<BuiltKernel> buildMlaDecode(const Description &description, const Target 
   }
   program.step({.symbol = "mla_decode",
                 .numWarps = tile.numWarps,
-                .grid = {tiles(tile.rows), signature.expression("splits"), anyBatch}},
+                .grid = {tiles(tile.rows), signature.expression("splits"), anyBatch},
+                .keepsInvariants = true},
                [&](KernelBuilder &b) { MlaDecodeWriter(b, description, tile).write(); });
   program.step({.symbol = "mla_combine",
                 .numWarps = 4,

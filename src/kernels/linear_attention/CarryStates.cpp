@@ -25,8 +25,6 @@ namespace {
 constexpr int64_t kWarpgroupValues = 64, kLeastValues = 16;
 /// About as many as GPUs have.
 constexpr int64_t kMultiprocessors = 132;
-/// A state of more keys takes so many registers as an accumulator that its rounded copy goes through shared memory.
-constexpr int64_t kMostKeysInRegisters = 128;
 
 class CarryWriter {
 public:

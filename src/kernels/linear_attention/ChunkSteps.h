@@ -29,6 +29,9 @@ inline constexpr llvm::StringLiteral kDecays = "decays";     ///< f32: exp(G_las
 /// The rows of `factors`: what a token's row of K S, of K^T U and of Q S is multiplied by.
 enum ChunkFactor : int64_t { kKeyFactor, kUpdateFactor, kQueryFactor, kNumFactors };
 
+/// A state of more keys takes so many registers as an accumulator that its rounded copy goes through shared memory.
+inline constexpr int64_t kMostKeysInRegisters = 128;
+
 /// What both steps know of the chunks.
 struct ChunkPlan {
   const DeltaRuleProblem &problem;

@@ -1,5 +1,6 @@
 #include "src/kernels/vocabulary/KernelBuilder.h"
 
+#include "src/ir/llvm/KeepInvariants.h"
 #include "src/ir/ttg/Ttg.h"
 #include "src/ir/ttng/Ttng.h"
 
@@ -82,6 +83,9 @@ KernelBuilder::KernelBuilder(KernelProgram &program, const KernelProgram::Step &
     module->setAttr(ttg::kNumWarps, warps);
   } else if (module->getAttr(ttg::kNumWarps) != warps) {
     function_->setAttr(ttg::kNumWarps, warps);
+  }
+  if (step.keepsInvariants) {
+    function_->setAttr(ir::kKeepInvariants, getUnitAttr());
   }
   setInsertionPointToStart(function_.addEntryBlock());
 }

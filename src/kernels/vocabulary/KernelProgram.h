@@ -29,6 +29,8 @@ public:
     std::array<Expression, 3> grid = {Expression::constant(1), Expression::constant(1), Expression::constant(1)};
     /// The tensors, regions and scalars that the step takes; empty = all. It takes every dynamic dimension.
     llvm::ArrayRef<llvm::StringRef> arguments = {};
+    /// Its accumulators leave no registers for what is invariant in its loops (`ir::kKeepInvariants`).
+    bool keepsInvariants = false;
   };
 
   /// The signature is complete, and outlives the program.

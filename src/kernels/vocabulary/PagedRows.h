@@ -18,6 +18,13 @@ struct PagedCache {
   int64_t pageSize, rowSize;
 };
 
+/// A block of rows of the cache.
+struct PagedBlock {
+  MatrixView page;    ///< that `rows` count in: a page that holds the block, or the cache
+  mlir::Value rows;   ///< i32 or i64 [blockRows]
+  mlir::Value exists; ///< i1 [blockRows]: whether the sequence has the row
+};
+
 /// Gathers blocks of `blockRows` rows of one sequence.
 class PagedRows {
 public:
@@ -25,13 +32,13 @@ public:
   PagedRows(KernelBuilder &builder, const PagedCache &cache, mlir::Value table, int64_t blockRows)
       : builder_(builder), cache_(cache), table_(table), blockRows_(blockRows) {}
 
-  /// The rows of the cache, i64 [blockRows], that hold `firstRow` and those after it. `firstRow` is a multiple of
-  /// blockRows and at most `lastRow`; rows past the latter are the latter. An entry that names no page names the
-  /// nearest one: what is read then means nothing, but lies in the cache.
-  mlir::Value locate(mlir::Value firstRow, mlir::Value lastRow) const;
+  /// The rows from `firstRow`, a multiple of blockRows below `numRows`, the rows of the sequence. An entry that names
+  /// no page names the nearest one: what is read then means nothing, but lies in the cache.
+  PagedBlock locate(mlir::Value firstRow, mlir::Value numRows) const;
 
-  /// Pointers to the columns of such rows.
-  mlir::Value pointers(mlir::Value locatedRows, mlir::Value columns) const;
+  /// Fills a buffer with the columns of such rows, zeros where there is no row: what lies there may be NaN, which a
+  /// weight of zero does not remove.
+  void fill(mlir::Value buffer, const PagedBlock &block, mlir::Value columns) const;
 
 private:
   mlir::Value page(mlir::Value entry) const;

@@ -2,6 +2,7 @@
 
 #include "backends/nvidia/codegen/lowering/WarpSpecialize.h"
 #include "src/ir/layout/EncodingLayouts.h"
+#include "src/ir/llvm/KeepInvariants.h"
 
 #include "llvm/ADT/PostOrderIterator.h"
 
@@ -141,6 +142,9 @@ void FunctionLowering::createFunction() {
   }
   if (Attribute shared = source_->getAttr("ttg.shared")) {
     function_->setAttr("ttg.shared", shared);
+  }
+  if (source_->hasAttr(ir::kKeepInvariants)) {
+    function_.setPassthroughAttr(b.getStrArrayAttr({ir::kKeepInvariants}));
   }
 }
 
