@@ -11,6 +11,7 @@
 #include "src/reference/Numeric.h"
 #include "src/tools/checked/CheckedRun.h"
 
+#include "perf/commit/Commit.h"
 #include "perf/kernels/Gpu.h"
 #include "perf/kernels/Report.h"
 #include "perf/peers/CublasLt.h"
@@ -345,6 +346,8 @@ static int run(const Options &options, const std::string &command) {
   std::vector<Problem> problems = readProblems(options.problems);
   KernelBench bench(options);
   Report report;
+  report.commit = kCommit;
+  report.build = jitk_build_id();
   report.device = bench.deviceName();
   report.driver = bench.driver();
   report.command = command;

@@ -37,7 +37,8 @@ static std::string rateOf(const Measurement &m) {
 }
 
 std::string Report::json() const {
-  nlohmann::ordered_json json = {{"device", device}, {"driver", driver}, {"command", command}, {"protocol", protocol}};
+  nlohmann::ordered_json json = {{"commit", commit}, {"build", build},     {"device", device},
+                                 {"driver", driver}, {"command", command}, {"protocol", protocol}};
   json["problems"] = nlohmann::ordered_json::array();
   for (const Measurement &m : measurements) {
     nlohmann::ordered_json entry = {{"problem", m.problem}};
@@ -72,7 +73,8 @@ std::string Report::json() const {
 }
 
 std::string Report::markdown() const {
-  std::string text = "# Kernels on " + device + "\n\nDriver " + driver + ". " + protocol + "\n\nCommand: `" + command +
+  std::string text = "# Kernels on " + device + "\n\nCommit " + commit + ", build " + build + ". Driver " + driver +
+                     ". " + protocol + "\n\nCommand: `" + command +
                      "`\n\n| problem | us | rate | share of roof | registers | spills | peer us | ratio |\n"
                      "|---|---|---|---|---|---|---|---|\n";
   double sum = 0;

@@ -22,6 +22,7 @@ struct Measurement {
 };
 
 struct Report {
+  std::string commit, build; ///< of the programs and the libraries that were measured
   std::string device, driver, command, protocol;
   std::vector<Measurement> measurements;
 

@@ -10,6 +10,8 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Parser/Parser.h"
 
+#include "perf/commit/Commit.h"
+
 #include <chrono>
 #include <cstdio>
 
@@ -294,6 +296,7 @@ Status measure(const char *name, const std::string &text, const DeviceOptions &o
 } // namespace
 
 int main() {
+  std::printf("commit %s\n", perf::kCommit);
   for (bool races : {true, false}) {
     DeviceOptions options;
     options.workers = 1;

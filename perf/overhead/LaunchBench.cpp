@@ -10,6 +10,8 @@
 #include "backends/nvidia/driver/Api.h"
 #include "jitk/jitk.hpp"
 
+#include "perf/commit/Commit.h"
+
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -143,6 +145,7 @@ bool benchLookUp(const api::Runtime &runtime, const api::Device &device) {
 
 int main(int argc, char **argv) {
   bool check = argc > 1 && std::strcmp(argv[1], "--check") == 0;
+  std::printf("commit %s, build %s\n", perf::kCommit, jitk_build_id());
   ::setenv("JITK_DRIVER_LIBRARY", JITK_FAKE_CUDA, 1);
   void *library = ::dlopen(JITK_FAKE_CUDA, RTLD_NOW);
   symbol<void(int)>(library, "fake_cuda_remember")(0);

@@ -10,6 +10,7 @@
 #include "src/runtime/BuildId.h"
 #include "src/runtime/CompilerLibrary.h"
 
+#include "perf/commit/Commit.h"
 #include "perf/overhead/CompileTimes.h"
 #include "perf/overhead/EmulatorSpeed.h"
 #include "perf/overhead/LibrarySizes.h"
@@ -161,7 +162,8 @@ static std::string processorName() {
 }
 
 static int run(const Options &options) {
-  json report = {{"processor", processorName()}, {"build", jitk_build_id()}};
+  std::printf("commit %s, build %s\n", perf::kCommit, jitk_build_id());
+  json report = {{"processor", processorName()}, {"commit", perf::kCommit}, {"build", jitk_build_id()}};
   // First, as long as the process is new.
   bool within = reportHits(options, report);
   within &= reportSizes(report);

@@ -54,6 +54,7 @@ class Compiler(CliTest):
     def test_bench(self):
         timing = self.jitk_json("bench", *MATMUL, *DEVICE, "--launches", 1, "--repeats", 2)
         self.assertGreater(timing["median_us"], 0)
+        self.assertEqual(timing["build"], self.jitk_json("doctor")["build_id"])
 
 
 if __name__ == "__main__":

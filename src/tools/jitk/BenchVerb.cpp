@@ -74,6 +74,7 @@ static void print(const Options &options, const checked::Outcome &outcome, const
   double median = times[times.size() / 2], least = times.front();
   if (options.json) {
     nlohmann::ordered_json json = {{"description", outcome.info.description},
+                                   {"build", jitk_build_id()},
                                    {"device", device.name()},
                                    {"target", outcome.info.target},
                                    {"launches", options.launches},
@@ -84,9 +85,9 @@ static void print(const Options &options, const checked::Outcome &outcome, const
     return;
   }
   std::printf("%s\non %s (%s): %s us a launch, least %s us\nmedian of %d x %d launches back to back by the host's "
-              "clock, warm L2, result checked before\n",
+              "clock, warm L2, result checked before; build %s\n",
               outcome.info.description, device.name().c_str(), outcome.info.target, number(median).c_str(),
-              number(least).c_str(), options.repeats, options.launches);
+              number(least).c_str(), options.repeats, options.launches, jitk_build_id());
 }
 
 static int bench(const Options &options) {

@@ -62,6 +62,8 @@ TEST_CASE("work counts each tensor once") {
 TEST_CASE("a report has medians, ratios, their mean, and why a problem failed") {
   Report report;
   report.device = "a GPU";
+  report.commit = "2c19dc3fd2d9";
+  report.build = "0.1.0-17b7";
   Measurement measured;
   measured.problem = "matmul m=8192 n=8192 k=8192";
   measured.work = {2.0 * 8192 * 8192 * 8192, 1, 989e12};
@@ -76,7 +78,9 @@ TEST_CASE("a report has medians, ratios, their mean, and why a problem failed") 
         std::string::npos);
   CHECK(text.find("| matmul m=1 n=1 k=1 | the result is wrong |") != std::string::npos);
   CHECK(text.find("Geometric mean of 1 ratios: 0.500") != std::string::npos);
+  CHECK(text.find("\nCommit 2c19dc3fd2d9, build 0.1.0-17b7. Driver ") != std::string::npos);
   std::string json = report.json();
+  CHECK(json.find("\"commit\": \"2c19dc3fd2d9\",\n \"build\": \"0.1.0-17b7\"") != std::string::npos);
   CHECK(json.find("\"median_us\": 2000.0") != std::string::npos);
   CHECK(json.find("\"failure\": \"the result is wrong\"") != std::string::npos);
 }
