@@ -12,8 +12,9 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
   // CHECK: ptx.inst "mbarrier.init"
   // CHECK-NEXT: ptx.inst "fence.mbarrier_init"
   // CHECK: ptx.inst "mbarrier.arrive.expect_tx"
-  // CHECK: ptx.inst "mbarrier.wait.parity"(%{{.*}}, %{{.*}}, %[[PHASE]])
-  // CHECK: ptx.inst "mbarrier.wait.parity"(%[[PRED]], %{{.*}}, %[[PHASE]])
+  // CHECK: %[[PARITY:.*]] = llvm.and %[[PHASE]], %{{.*}} : i32
+  // CHECK: ptx.inst "mbarrier.wait.parity"(%{{.*}}, %{{.*}}, %[[PARITY]])
+  // CHECK: ptx.inst "mbarrier.wait.parity"(%[[PRED]], %{{.*}}, %{{.*}})
   // CHECK: ptx.inst "mbarrier.arrive"(
   // CHECK: ptx.inst "cp.async.mbarrier.arrive.noinc"
   // CHECK: ptx.inst "cp.async.mbarrier.arrive"(

@@ -69,7 +69,9 @@ static LogicalResult lowerArrive(ttng::ArriveBarrierOp op, FunctionLowering &f) 
 static LogicalResult lowerWait(ttng::WaitBarrierOp op, FunctionLowering &f) {
   LoweringBuilder &b = f.builder();
   Value predicate = op.getPred() ? f.scalar(op.getPred()) : b.boolean(true);
-  b.inst("mbarrier.wait.parity", {predicate, viewAddress(f, op.getAlloc()), f.scalar(op.getPhase())});
+  // Of the phase the lowest bit counts: an i1 that was sign-extended gives -1.
+  Value parity = b.bitAnd(f.scalar(op.getPhase()), 1);
+  b.inst("mbarrier.wait.parity", {predicate, viewAddress(f, op.getAlloc()), parity});
   return success();
 }
 
