@@ -45,7 +45,10 @@ static LogicalResult lowerCopy(ttg::AsyncCopyGlobalToLocalOp op, FunctionLowerin
   LocalAccessOptions options;
   options.maxVectorBits = std::min<int64_t>(kMostBytes, contiguity(op, f) * layout.elementBytes()) * 8;
   std::optional<LocalAccess> access = planVectorAccess(type, op.getResult().getType(), options);
-  unsigned bytes = access ? access->bitsPerStep() / 8 : 0;
+  if (!access || leavesCopiesIncomplete(*access)) {
+    return op.emitOpError("stores to the shared memory of other CTAs");
+  }
+  unsigned bytes = access->bitsPerStep() / 8;
   if (bytes < kLeastBytes) {
     return op.emitOpError("needs at least 4 bytes that are contiguous in both memories: got ") << bytes;
   }

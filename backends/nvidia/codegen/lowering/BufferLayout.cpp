@@ -52,6 +52,23 @@ static LinearLayout toOffsets(RankedTensorType tensor, ttg::MemDescType buffer) 
   return elements.invertAndCompose(places);
 }
 
+/// Whether a CTA's elements lie in its own memory: a bit of its rank is that of the memory's CTA, or tells copies of
+/// the buffer apart.
+static bool staysInCta(const LinearLayout &offsets, const LinearLayout &places) {
+  for (auto [bit, basis] : llvm::enumerate(offsets.getBases("block"))) {
+    bool isCopy = bit >= places.getBases("block").size() ||
+                  llvm::all_of(places.getBasis("block", bit), [](int32_t step) { return step == 0; });
+    if (basis[offsets.getOutDimIndex("block")] != (isCopy ? 0 : 1 << bit)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool leavesCopiesIncomplete(const LocalAccess &access) {
+  return llvm::any_of(access.blockBases, [](int32_t basis) { return basis != 0; });
+}
+
 /// Completes the options by what the buffer allows.
 static void limit(LocalAccessOptions &options, const BufferLayout &layout) {
   options.elementBits = 8 * layout.elementBytes();
@@ -65,14 +82,19 @@ static void limit(LocalAccessOptions &options, const BufferLayout &layout) {
 std::optional<LocalAccess> planAccess(RankedTensorType tensor, ttg::MemDescType buffer, LocalAccessOptions options) {
   BufferLayout layout(buffer);
   limit(options, layout);
-  return planLocalAccess(toOffsets(tensor, buffer), options, layout.viewBits());
+  LinearLayout offsets = toOffsets(tensor, buffer);
+  return staysInCta(offsets, toLinearLayout(buffer)) ? planLocalAccess(offsets, options, layout.viewBits())
+                                                     : std::nullopt;
 }
 
 std::optional<LocalAccess> planVectorAccess(RankedTensorType tensor, ttg::MemDescType buffer,
                                             LocalAccessOptions options) {
   BufferLayout layout(buffer);
   limit(options, layout);
-  return planLocalAccess(LocalAccessForm::Vector, toOffsets(tensor, buffer), options, layout.viewBits());
+  LinearLayout offsets = toOffsets(tensor, buffer);
+  return staysInCta(offsets, toLinearLayout(buffer))
+             ? planLocalAccess(LocalAccessForm::Vector, offsets, options, layout.viewBits())
+             : std::nullopt;
 }
 
 } // namespace jitk::nvidia

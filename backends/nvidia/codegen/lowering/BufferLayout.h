@@ -53,4 +53,8 @@ std::optional<ir::LocalAccess> planAccess(mlir::RankedTensorType tensor, ir::ttg
 std::optional<ir::LocalAccess> planVectorAccess(mlir::RankedTensorType tensor, ir::ttg::MemDescType buffer,
                                                 ir::LocalAccessOptions options);
 
+/// Whether the CTAs of a cluster store different parts of a buffer of which each has a copy: then each lacks what the
+/// others stored.
+bool leavesCopiesIncomplete(const ir::LocalAccess &access);
+
 } // namespace jitk::nvidia

@@ -35,7 +35,7 @@ static LogicalResult storeTensor(Operation *op, FunctionLowering &f, Value tenso
     options.hasMatrix = false;
     access = planAccess(cast<RankedTensorType>(tensor.getType()), cast<ttg::MemDescType>(buffer.getType()), options);
   }
-  if (!access) {
+  if (!access || leavesCopiesIncomplete(*access)) {
     return op->emitOpError("stores to the shared memory of other CTAs");
   }
   storeTensor(f, f.registers(tensor), buffer, *access);
