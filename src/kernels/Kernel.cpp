@@ -30,6 +30,7 @@ constexpr Family kFamilies[] = {
     {"flash_attention", buildFlashAttention},
     {"mla_decode", buildMlaDecode},
     {"fp8_block_matmul", buildFp8BlockMatmul},
+    {"grouped_fp8_block_matmul", buildFp8BlockMatmul},
     {"gated_delta_rule", buildGatedDeltaRule},
 };
 

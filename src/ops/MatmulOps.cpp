@@ -64,6 +64,42 @@ void addMatmulOps(std::vector<OpSchema> &ops) {
           },
       .scalars = {},
   });
+  ops.push_back({
+      .name = "grouped_fp8_block_matmul",
+      .summary = "fp8_block_matmul of rows with the B of their group: the experts of a mixture",
+      .attributes =
+          {
+              {"masked", Kind::Flag, "false",
+               "m rows for each group, of which the first few are valid, not rows of all"},
+              {"groups", Kind::Dimension, "", "matrices B"},
+              {"m", Kind::Dimension, "", "rows of A and C; of each group if masked"},
+              {"n", Kind::Dimension, "", "rows of each B, columns of C"},
+              {"k", Kind::Dimension, "", "columns of A and B"},
+              {"expected_m", Kind::Integer, "0", "masked: valid rows of a group to be fast for; 0: m", {}, 0},
+              {"out_dtype", Kind::Word, "bf16", "type of C", {"bf16", "fp16"}},
+          },
+      .tensors =
+          {
+              {"a", "e4m3", {"masked?groups:1", "m", "k"}, Access::Read, "row major"},
+              {"a_scale", "fp32", {"masked?groups:1", "m", "ceil(k/128)"}, Access::Read, "row major"},
+              {"b", "e4m3", {"groups", "n", "k"}, Access::Read, "row major"},
+              {"b_scale", "fp32", {"groups", "ceil(n/128)", "ceil(k/128)"}, Access::Read, "row major"},
+              {"row_group",
+               "int32",
+               {"m"},
+               Access::Read,
+               "group of each row, or -1: C's row is undefined; a group's rows begin at a multiple of 128",
+               "!masked"},
+              {"valid_rows",
+               "int32",
+               {"groups"},
+               Access::Read,
+               "of each group; C's other rows are undefined",
+               "masked"},
+              {"c", "@out_dtype", {"masked?groups:1", "m", "n"}, Access::Written, "row major"},
+          },
+      .scalars = {},
+  });
 }
 
 } // namespace jitk

@@ -68,6 +68,12 @@ inline constexpr uint8_t kPoison = 0xFF;
 void fillGatedDeltaRule(const Description &description, const Sizes &sizes, const GivenValues &given, Random &random,
                         std::vector<HostTensor> &tensors);
 
+/// Rows of groups. Where they are not given: runs of rows that begin at multiples of 128, most of one group each, in
+/// ascending order, and end in rows of none, some of them whole; of a masked problem, all rows of the first group,
+/// none of the second. Rows of no group are NaN, and so are their scales.
+void fillRowGroups(const Description &description, const Sizes &sizes, const GivenValues &given, Random &random,
+                   std::vector<HostTensor> &tensors);
+
 /// Lengths at the edges of pages, where none are given; pages in no order, table entries past a sequence's last page
 /// that name none, NaN in rows past its length and in pages of no sequence. Fails with InvalidArgument if there are too
 /// few pages for the lengths.

@@ -112,6 +112,9 @@ std::vector<float> makeScalars(const Description &description, const GivenValues
 
 /// Whether the op's own filling makes the tensor, after those that it depends on.
 static bool isFilledLater(const Description &description, std::string_view tensor) {
+  if (description.op() == "grouped_fp8_block_matmul") {
+    return tensor == "row_group" || tensor == "valid_rows";
+  }
   constexpr std::string_view kOfDeltaRule[] = {"q", "k", "g", "beta"};
   return description.op() == "mla_decode" ? tensor == "kv_cache"
                                           : description.op() == "gated_delta_rule" &&
@@ -151,6 +154,9 @@ Result<std::vector<HostTensor>> makeTensors(const Description &description, cons
   if (description.op() == "gated_delta_rule") {
     fillGatedDeltaRule(description, Sizes(description, sizes), given, random, tensors);
   }
+  if (description.op() == "grouped_fp8_block_matmul") {
+    fillRowGroups(description, Sizes(description, sizes), given, random, tensors);
+  }
   if (description.op() == "mla_decode") {
     bool lengthsAreGiven = given.contains("seq_lens");
     JITK_TRY(fillMlaDecode(description, Sizes(description, sizes), lengthsAreGiven, random, tensors));
@@ -168,6 +174,9 @@ Result<std::vector<Expected>> computeExpected(const Description &description, co
   }
   if (description.op() == "fp8_block_matmul") {
     return expectFp8BlockMatmul(description, sizes, operands, seed);
+  }
+  if (description.op() == "grouped_fp8_block_matmul") {
+    return expectGroupedFp8BlockMatmul(description, sizes, operands, seed);
   }
   if (description.op() == "flash_attention") {
     return expectFlashAttention(description, sizes, operands, seed);

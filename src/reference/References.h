@@ -33,6 +33,8 @@ std::vector<Expected> expectMatmul(const Description &description, const Sizes &
                                    uint64_t seed);
 std::vector<Expected> expectFp8BlockMatmul(const Description &description, const Sizes &sizes, const Operands &operands,
                                            uint64_t seed);
+std::vector<Expected> expectGroupedFp8BlockMatmul(const Description &description, const Sizes &sizes,
+                                                  const Operands &operands, uint64_t seed);
 std::vector<Expected> expectGatedDeltaRule(const Description &description, const Sizes &sizes, const Operands &operands,
                                            uint64_t seed);
 std::vector<Expected> expectMlaDecode(const Description &description, const Sizes &sizes, const Operands &operands,

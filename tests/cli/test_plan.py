@@ -20,7 +20,7 @@ class Plan(CliTest):
         result = self.jitk("plan", DEEPSEEK, "--tp", 8, "--max-tokens", 32)
         plan = json.loads(result.stdout)
         self.assertEqual(plan["jitk_plan"], 1)
-        self.assertEqual(len(plan["kernels"]), 2 * 12 + 2)  # decoding depends on no bucket
+        self.assertEqual(len(plan["kernels"]), 2 * 12 + 4)  # decoding and the experts depend on no bucket
         self.assertEqual(result.stderr, "")
 
     def test_a_plan_goes_to_a_file_and_what_is_missing_is_said(self):

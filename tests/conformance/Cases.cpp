@@ -141,6 +141,20 @@ const std::vector<checked::Problem> &edgeCases() {
       {"fp8_block_matmul m=24 n=16 k=*%16", {{"k", 0}}},
       {"fp8_block_matmul m=24 n=16 k=*%16", {{"k", 144}}},
 
+      // grouped_fp8_block_matmul: runs of rows that are short or of no group, groups without rows, tails.
+      {"grouped_fp8_block_matmul groups=3 m=700 n=200 k=304", {}},
+      {"grouped_fp8_block_matmul groups=2 m=300 n=132 k=84 out_dtype=fp16", {}},
+      {"grouped_fp8_block_matmul groups=3 m=* n=328 k=144", {{"m", 0}}},
+      {"grouped_fp8_block_matmul groups=3 m=* n=328 k=144", {{"m", 130}}},
+      {"grouped_fp8_block_matmul groups=* m=* n=*%8 k=128", {{"groups", 2}, {"m", 256}, {"n", 136}}},
+      // masked: all rows of a group and none, tiles of 64 rows and 128, rows that no tile covers.
+      {"grouped_fp8_block_matmul masked=true groups=4 m=128 n=200 k=304", {}},
+      {"grouped_fp8_block_matmul masked=true groups=3 m=256 n=328 k=144 expected_m=20 out_dtype=fp16", {}},
+      {"grouped_fp8_block_matmul masked=true groups=3 m=70 n=132 k=84", {}},
+      {"grouped_fp8_block_matmul masked=true groups=5 m=*%64 n=72 k=272", {{"m", 192}}},
+      {"grouped_fp8_block_matmul masked=true groups=5 m=*%64 n=72 k=272", {{"m", 0}}},
+      {"grouped_fp8_block_matmul masked=true groups=* m=* n=*%8 k=128", {{"groups", 0}, {"m", 70}, {"n", 136}}},
+
       // gated_delta_rule, token by token: layouts, norms, dims that are no powers of two, packed sequences, pools.
       {"gated_delta_rule mode=recurrent tokens=1 qk_heads=1 key_dim=16 value_dim=32", {}},
       {"gated_delta_rule mode=recurrent batch=2 tokens=7 qk_heads=1 v_heads=2 key_dim=60 value_dim=72 qk_l2norm=true "
@@ -255,6 +269,10 @@ const std::vector<checked::Problem> &fullSizes() {
       {"fp8_block_matmul m=16 n=4096 k=7168 out_dtype=fp16", {}},
       {"fp8_block_matmul m=64 n=4096 k=7168 out_dtype=bf16", {}},
       {"fp8_block_matmul m=4096 n=7168 k=2048 out_dtype=bf16", {}},
+      {"grouped_fp8_block_matmul groups=4 m=8192 n=4096 k=7168", {}},
+      {"grouped_fp8_block_matmul groups=16 m=*%128 n=7168 k=2048", {{"m", 4096}}},
+      {"grouped_fp8_block_matmul masked=true groups=6 m=1024 n=4096 k=7168", {}},
+      {"grouped_fp8_block_matmul masked=true groups=32 m=256 n=7168 k=2048 expected_m=20", {}},
       {"gated_delta_rule batch=2 tokens=16384 qk_heads=16 key_dim=128 dtype=bf16", {}},
       {"gated_delta_rule batch=2 tokens=16384 qk_heads=16 key_dim=128 dtype=fp16", {}},
       {"gated_delta_rule batch=4 tokens=2048 qk_heads=16 key_dim=128 dtype=bf16", {}},

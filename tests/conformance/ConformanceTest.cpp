@@ -111,6 +111,7 @@ TEST_SUITE("conformance") {
   }
   TEST_CASE("mla_decode") { checkAll(problems(), "mla_decode"); }
   TEST_CASE("fp8_block_matmul") { checkAll(problems(), "fp8_block_matmul"); }
+  TEST_CASE("grouped_fp8_block_matmul") { checkAll(problems(), "grouped_fp8_block_matmul"); }
 }
 
 int main(int argc, char **argv) {

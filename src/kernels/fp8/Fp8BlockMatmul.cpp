@@ -1,6 +1,7 @@
 #include "src/kernels/fp8/Fp8BlockMatmul.h"
 
 #include "src/kernels/fp8/PersistentFp8Matmul.h"
+#include "src/kernels/fp8/RowGroups.h"
 #include "src/kernels/vocabulary/MatrixTile.h"
 #include "src/kernels/vocabulary/Raster.h"
 
@@ -37,24 +38,80 @@ static Fp8Tile chooseTile(const Description &description, const Target &target) 
   return {rows, kBlock, isLarge || hasNarrowCopies ? 8u : 4u};
 }
 
-Result<BuiltKernel> buildFp8BlockMatmul(const Description &description, const Target &target, MLIRContext &context) {
-  if (servesFp8Persistently(description, target)) {
-    return buildPersistentFp8Matmul(description, choosePersistentVariants(description), target, context);
-  }
-  const Fp8Tile tile = chooseTile(description, target);
-  Type fp8 = elementTypeOf("e4m3", context);
-  Type fp32 = elementTypeOf("fp32", context);
-  Type outputType = elementTypeOf(description.word("out_dtype"), context);
+namespace {
+/// The matrices that one CTA works on, and its rows.
+struct Problem {
+  Value a, scaleOfA, b, scaleOfB, c;
+  Value endOfRows;
+  Value isActive; ///< whether the tile has rows of a group; null = it has
+};
+} // namespace
 
+/// Declares the tensors and dimensions, those of groups where there are any.
+static KernelSignature declare(const Description &description, RowGroups groups, MLIRContext &context) {
+  Type fp8 = elementTypeOf("e4m3", context), fp32 = elementTypeOf("fp32", context);
   KernelSignature signature;
   signature.tensor("a", fp8);
   signature.tensor("a_scale", fp32);
   signature.tensor("b", fp8);
   signature.tensor("b_scale", fp32);
-  signature.tensor("c", outputType);
+  if (groups != RowGroups::None) {
+    signature.tensor(groups == RowGroups::Masked ? "valid_rows" : "row_group", elementTypeOf("int32", context));
+    signature.dimension("groups", description.dimension("groups"));
+  }
+  signature.tensor("c", elementTypeOf(description.word("out_dtype"), context));
   for (const char *name : {"m", "n", "k"}) {
     signature.dimension(name, description.dimension(name));
   }
+  return signature;
+}
+
+/// The matrices of the tile's group.
+static Problem problemOf(KernelBuilder &b, RowGroups groups, Value firstRow, Value numBlocks) {
+  Problem problem = {b.tensorParameter("a"),
+                     b.tensorParameter("a_scale"),
+                     b.tensorParameter("b"),
+                     b.tensorParameter("b_scale"),
+                     b.tensorParameter("c"),
+                     b.size("m"),
+                     Value()};
+  if (groups == RowGroups::None) {
+    return problem;
+  }
+  auto product = [&](Value first, Value second, Value third) {
+    return b.mul(b.mul(b.toI64(first), b.toI64(second)), b.toI64(third));
+  };
+  Value m = b.size("m"), n = b.size("n"), k = b.size("k"), group;
+  if (groups == RowGroups::Masked) {
+    group = b.programId(1);
+    Value valid = b.minimum(b.load(b.advance(b.tensorParameter("valid_rows"), group)), m);
+    problem.isActive = b.lessThan(firstRow, valid);
+    // Where no row is valid none is read, nor stored.
+    problem.endOfRows = valid;
+    problem.a = b.advance(problem.a, product(group, m, k));
+    problem.scaleOfA = b.advance(problem.scaleOfA, product(group, m, numBlocks));
+    problem.c = b.advance(problem.c, product(group, m, n));
+  } else {
+    Value named = b.load(b.advance(b.tensorParameter("row_group"), firstRow));
+    problem.isActive = b.lessEqual(b.i32(0), named);
+    problem.endOfRows = b.select(problem.isActive, m, b.i32(0));
+    group = b.maximum(named, b.i32(0));
+  }
+  problem.b = b.advance(problem.b, product(group, n, k));
+  problem.scaleOfB = b.advance(problem.scaleOfB, product(group, b.ceilDiv(n, kBlock), numBlocks));
+  return problem;
+}
+
+Result<BuiltKernel> buildFp8BlockMatmul(const Description &description, const Target &target, MLIRContext &context) {
+  if (servesFp8Persistently(description, target)) {
+    return buildPersistentFp8Matmul(description, chooseFp8Variants(description), target, context);
+  }
+  const Fp8Tile tile = chooseTile(description, target);
+  static_assert(kRowsOfRun % kMostRows == 0);
+  const RowGroups groups = rowGroupsOf(description);
+  Type fp8 = elementTypeOf("e4m3", context), fp32 = elementTypeOf("fp32", context);
+  Type outputType = elementTypeOf(description.word("out_dtype"), context);
+  KernelSignature signature = declare(description, groups, context);
 
   KernelBuilder b(context, signature, target, "fp8_block_matmul", tile.numWarps);
   Value m = b.size("m"), n = b.size("n"), k = b.size("k");
@@ -62,12 +119,14 @@ Result<BuiltKernel> buildFp8BlockMatmul(const Description &description, const Ta
   TilePosition position = rasterize(b, b.programId(0), {b.ceilDiv(m, tile.m), b.ceilDiv(n, tile.n)});
   Value firstRow = b.mul(position.row, b.i32(tile.m));
   Value firstColumn = b.mul(position.column, b.i32(tile.n));
+  Problem problem = problemOf(b, groups, firstRow, numBlocks);
+  Value lastRow = b.maximum(problem.endOfRows, b.i32(1));
 
-  RowTile left(b, {b.tensorParameter("a"), b.toI64(k)}, firstRow, m, tile.m, kBlock, b.isMultiple("m", tile.m));
-  RowTile right(b, {b.tensorParameter("b"), b.toI64(k)}, firstColumn, n, tile.n, kBlock, b.isMultiple("n", tile.n));
-  RowTile leftScale(b, {b.tensorParameter("a_scale"), b.toI64(numBlocks)}, firstRow, m, tile.m, 1,
-                    b.isMultiple("m", tile.m));
-  Value rightScale = b.advance(b.tensorParameter("b_scale"), b.mul(b.toI64(position.column), b.toI64(numBlocks)));
+  bool hasAllRows = groups != RowGroups::Masked && b.isMultiple("m", tile.m);
+  RowTile left(b, {problem.a, b.toI64(k)}, firstRow, lastRow, tile.m, kBlock, hasAllRows);
+  RowTile right(b, {problem.b, b.toI64(k)}, firstColumn, n, tile.n, kBlock, b.isMultiple("n", tile.n));
+  RowTile leftScale(b, {problem.scaleOfA, b.toI64(numBlocks)}, firstRow, lastRow, tile.m, 1, hasAllRows);
+  Value rightScale = b.advance(problem.scaleOfB, b.mul(b.toI64(position.column), b.toI64(numBlocks)));
   Value leftBuffer = b.buffer({tile.m, kBlock}, fp8);
   Value rightBuffer = b.buffer({tile.n, kBlock}, fp8);
   Value zero = b.full(0, {tile.m, tile.n}, fp32);
@@ -84,20 +143,26 @@ Result<BuiltKernel> buildFp8BlockMatmul(const Description &description, const Ta
     return {b.addf(carried.front(), b.mulf(product, spread))};
   };
 
-  Value wholeBlocks = b.mul(b.div(k, b.i32(kBlock)), b.i32(kBlock));
+  Value end = problem.isActive ? b.select(problem.isActive, k, b.i32(0)) : k;
+  Value wholeBlocks = b.mul(b.div(end, b.i32(kBlock)), b.i32(kBlock));
   llvm::SmallVector<Value> sum = {zero};
   sum = b.loop(b.i32(0), wholeBlocks, kBlock, sum,
                [&](Value k0, ValueRange carried) { return promote(k0, carried, false); });
   if (!b.isMultiple("k", kBlock)) {
-    sum = b.loop(wholeBlocks, k, kBlock, sum, [&](Value k0, ValueRange carried) { return promote(k0, carried, true); });
+    sum =
+        b.loop(wholeBlocks, end, kBlock, sum, [&](Value k0, ValueRange carried) { return promote(k0, carried, true); });
   }
 
-  RowTile output(b, {b.tensorParameter("c"), b.toI64(n)}, firstRow, m, tile.m, tile.n, true);
+  RowTile output(b, {problem.c, b.toI64(n)}, firstRow, m, tile.m, tile.n, true);
   Value rows = b.add(b.splat(firstRow, {tile.m}), b.range(tile.m));
   Value mask = output.mask(firstColumn, n);
-  mask = b.both(mask, b.asColumn(b.lessThan(rows, b.splat(m, {tile.m})), tile.n));
+  mask = b.both(mask, b.asColumn(b.lessThan(rows, b.splat(problem.endOfRows, {tile.m})), tile.n));
   b.store(output.pointers(firstColumn), b.convert(sum.front(), outputType), mask);
-  return std::move(b).finish(rasterGrid(signature.expression("m"), tile.m, signature.expression("n"), tile.n));
+  auto grid = rasterGrid(signature.expression("m"), tile.m, signature.expression("n"), tile.n);
+  if (groups == RowGroups::Masked) {
+    grid[1] = signature.expression("groups");
+  }
+  return std::move(b).finish(grid);
 }
 
 } // namespace jitk::kernels

@@ -102,7 +102,7 @@ void PersistentProduct::produce() {
       rows.push_back(firstRow(at, consumer));
     }
     for (size_t part = 0; part < parts_.size(); ++part) {
-      columns.push_back(partColumn(at, part));
+      columns.push_back(operandColumn(at, part));
     }
     return b.loop(b.i32(0), b.size("k"), tile_.k, carried, [&](Value k, ValueRange now) -> llvm::SmallVector<Value> {
       RingPosition position = {now[0], now[1]};
@@ -242,8 +242,10 @@ static Expression exceeds(const Expression &value, int64_t limit) {
 static std::array<Expression, 3> gridOf(const KernelSignature &signature, const ProductShapes &shapes, int64_t least,
                                         int64_t most) {
   using Op = Expression::Op;
-  std::array<Expression, 3> grid = persistentGrid(signature.expression(shapes.left.outer), shapes.tile.rows,
-                                                  signature.expression(shapes.right.outer), shapes.tile.columns);
+  Expression numTiles = rasterGrid(signature.expression(shapes.left.outer), shapes.tile.rows,
+                                   signature.expression(shapes.right.outer), shapes.tile.columns)[0];
+  std::array<Expression, 3> grid = persistentGrid(
+      shapes.batch ? Expression::binary(Op::Mul, numTiles, signature.expression(shapes.batch)) : numTiles);
   Expression m = signature.expression("m");
   if (least > 0) {
     grid[0] = Expression::binary(Op::Mul, grid[0], exceeds(m, least));

@@ -40,6 +40,7 @@ struct ProductShapes {
   llvm::SmallVector<int64_t> parts;
   ProductOperand left, right; ///< results are rows of `left` by columns of `right`
   mlir::Type inputType, outputType;
+  const char *batch = nullptr; ///< the dimension that counts problems of m rows each; null = one problem
 };
 
 /// Writes one step.
@@ -57,11 +58,14 @@ protected:
   /// The sums of a consumer's rows of a tile over all blocks of K, one a part, in fp32; moves the position past the
   /// blocks.
   virtual llvm::SmallVector<mlir::Value> multiply(int64_t consumer, const TilePosition &at, RingPosition &position) = 0;
-  /// Where a part of a tile lies among the columns.
+  /// Where a part of a tile lies among the columns of the result, and among the outer dimension of the right operand.
   virtual mlir::Value partColumn(const TilePosition &at, size_t part);
+  virtual mlir::Value operandColumn(const TilePosition &at, size_t part) { return partColumn(at, part); }
+  /// Where the consumer's rows of a tile begin, of the left operand and of the result.
+  virtual mlir::Value firstRow(const TilePosition &at, int64_t consumer);
+  /// Runs `body` for the CTA's tiles; the same ones in every role.
+  virtual llvm::SmallVector<mlir::Value> forEachTileOf(mlir::ValueRange carried, TileBody body);
 
-  /// Where the consumer's rows of a tile begin.
-  mlir::Value firstRow(const TilePosition &at, int64_t consumer);
   /// accumulator + the block that is in a slot, of one part; starts it.
   mlir::Value startPart(int64_t consumer, const RingPosition &position, size_t part, mlir::Value accumulator,
                         bool accumulates);
@@ -87,7 +91,6 @@ private:
              llvm::MutableArrayRef<RingPosition> feeds);
   /// Where a part of a consumer's results lies in C: row and column.
   std::pair<mlir::Value, mlir::Value> originOf(int64_t consumer, size_t part, const TilePosition &at);
-  llvm::SmallVector<mlir::Value> forEachTileOf(mlir::ValueRange carried, TileBody body);
 
   Epilogue epilogue_;
   std::vector<std::map<int64_t, TileStore>> stores_; ///< of each consumer, of each size of parts

@@ -43,7 +43,7 @@ int64_t sizeOf(const Dimension &dimension) {
 
 Problem problemOf(const Description &description, bool transposed) {
   int64_t m = sizeOf(description.dimension("m")), n = sizeOf(description.dimension("n"));
-  bool isFp8 = description.op() == "fp8_block_matmul";
+  bool isFp8 = llvm::StringRef(description.op()).ends_with("fp8_block_matmul");
   Epilogue epilogue = isFp8 ? Epilogue() : Epilogue(description);
   return {transposed ? n : m,
           transposed ? m : n,
@@ -185,8 +185,9 @@ llvm::SmallVector<PersistentTile> persistentTiles(const Description &description
       add({.rows = rows, .columns = coveringColumns(m), .transposed = true});
     }
   }
-  // Sums of 256 columns, and partial sums of 128, leave no register for the end of a dynamic M.
-  bool isTight = description.op() == "fp8_block_matmul" && !description.dimension("m").isStatic();
+  // Sums of 256 columns, and partial sums of 128, leave no register for the end of a dynamic M, or for groups.
+  bool isTight = problemOf(description, false).promotes &&
+                 (description.op() != "fp8_block_matmul" || !description.dimension("m").isStatic());
   for (int64_t rows : {64, 128}) {
     for (int64_t columns : {256, 192, 128, 64, 32}) {
       if (columns < 256 || !isTight) {

@@ -40,9 +40,12 @@ std::array<Expression, 3> rasterGrid(const Expression &m, int64_t tileM, const E
 }
 
 std::array<Expression, 3> persistentGrid(const Expression &m, int64_t tileM, const Expression &n, int64_t tileN) {
-  std::array<Expression, 3> grid = rasterGrid(m, tileM, n, tileN);
-  grid[0] = Expression::binary(Expression::Op::Min, grid[0], Expression::multiprocessors());
-  return grid;
+  return persistentGrid(rasterGrid(m, tileM, n, tileN)[0]);
+}
+
+std::array<Expression, 3> persistentGrid(const Expression &numTiles) {
+  return {Expression::binary(Expression::Op::Min, numTiles, Expression::multiprocessors()), Expression::constant(1),
+          Expression::constant(1)};
 }
 
 } // namespace jitk::kernels

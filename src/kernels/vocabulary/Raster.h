@@ -8,6 +8,7 @@ namespace jitk::kernels {
 
 struct TilePosition {
   mlir::Value row, column; ///< i32, in tiles
+  mlir::Value group = {};  ///< i32: of several problems the one whose tile it is; null where there is one
 };
 
 /// Counts of tiles, i32.
@@ -36,5 +37,7 @@ std::array<Expression, 3> rasterGrid(const Expression &m, int64_t tileM, const E
 
 /// The same for CTAs that stay: no more of them than the device has multiprocessors.
 std::array<Expression, 3> persistentGrid(const Expression &m, int64_t tileM, const Expression &n, int64_t tileN);
+/// CTAs that stay for any number of tiles.
+std::array<Expression, 3> persistentGrid(const Expression &numTiles);
 
 } // namespace jitk::kernels

@@ -93,11 +93,14 @@ static void planExperts(LayerPlanner &layers, const Sizes &s, int64_t ranks, Wei
   layers.perceptron(mlp + "shared_experts", s.sharedExperts * s.expertWidth / ranks, s.hidden, format);
   // The router keeps plain weights in the published checkpoint; its scores are compared after a bias is added, in fp32.
   layers.projection(mlp + "gate", s.experts, s.hidden, WeightFormat::Plain, "fp32");
-  const char *grouped = format == WeightFormat::BlockFp8 ? "grouped_fp8_block_matmul" : "grouped_matmul";
   layers.missing("router_top_k", mlp + "gate");
   layers.missing("moe_align_block_size", mlp + "experts");
-  layers.missing(grouped, mlp + "experts.gate_up_proj");
-  layers.missing(grouped, mlp + "experts.down_proj");
+  if (format == WeightFormat::BlockFp8) {
+    layers.experts(mlp + "experts", s.experts, s.expertWidth / ranks, s.hidden);
+  } else {
+    layers.missing("grouped_matmul", mlp + "experts.gate_up_proj");
+    layers.missing("grouped_matmul", mlp + "experts.down_proj");
+  }
   layers.missing("silu_and_mul", mlp + "experts");
   layers.missing("silu_and_mul", mlp + "shared_experts");
   layers.missing("moe_combine", mlp + "experts");

@@ -58,6 +58,15 @@ void LayerPlanner::perceptron(const std::string &prefix, int64_t width, int64_t 
   projection(prefix + ".down_proj", hidden, width, format);
 }
 
+void LayerPlanner::experts(const std::string &prefix, int64_t count, int64_t width, int64_t hidden) {
+  auto layer = [&](const char *name, int64_t outputs, int64_t inputs) {
+    add(prefix + name, "grouped_fp8_block_matmul m=* groups=" + std::to_string(count) + " n=" +
+                           std::to_string(outputs) + " k=" + std::to_string(inputs) + " out_dtype=" + facts_.dtype);
+  };
+  layer(".gate_up_proj", 2 * width, hidden);
+  layer(".down_proj", hidden, width);
+}
+
 void LayerPlanner::prefillAttention(const std::string &use, int64_t heads, int64_t keyHeads, int64_t headDim,
                                     int64_t valueDim) {
   std::string rest = " seq_k=*<=" + std::to_string(facts_.longestContext) + " heads=" + std::to_string(heads) +

@@ -34,6 +34,9 @@ public:
                   std::string_view outDtype = {});
   /// The gated two-layer perceptron `prefix`, `width` wide: gate and up in one matmul, then down.
   void perceptron(const std::string &prefix, int64_t width, int64_t hidden, WeightFormat format);
+  /// The two layers of gated perceptrons, `count` of them and each `width` wide, on rows that are sorted by them and
+  /// begin at multiples of 128 for each; one kernel of a layer serves any number of tokens. Weights in blocks of fp8.
+  void experts(const std::string &prefix, int64_t count, int64_t width, int64_t hidden);
   /// One new token of each sequence over a paged latent cache, with a schedule that is made and with one that is
   /// reused.
   void latentDecode(const std::string &use, int64_t heads, int64_t latentDim, int64_t ropeDim);

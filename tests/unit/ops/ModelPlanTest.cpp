@@ -76,6 +76,8 @@ TEST_CASE("every matmul of DeepSeek-V3 on one rank") {
               "layers.dense.mlp.gate_up_proj: fp8_block_matmul [36864, 7168] bf16",
               "layers.dense.mlp.down_proj: fp8_block_matmul [7168, 18432] bf16",
               "layers.moe.mlp.gate: matmul [256, 7168] fp32",
+              "layers.moe.mlp.experts.gate_up_proj: grouped_fp8_block_matmul [4096, 7168] bf16",
+              "layers.moe.mlp.experts.down_proj: grouped_fp8_block_matmul [7168, 2048] bf16",
               "layers.moe.mlp.shared_experts.gate_up_proj: fp8_block_matmul [4096, 7168] bf16",
               "layers.moe.mlp.shared_experts.down_proj: fp8_block_matmul [7168, 2048] bf16",
               "lm_head: matmul [129280, 7168] bf16"});
@@ -91,6 +93,8 @@ TEST_CASE("every matmul of DeepSeek-V3 on one of eight ranks") {
               "layers.dense.mlp.gate_up_proj: fp8_block_matmul [4608, 7168] bf16",
               "layers.dense.mlp.down_proj: fp8_block_matmul [7168, 2304] bf16",
               "layers.moe.mlp.gate: matmul [256, 7168] fp32",
+              "layers.moe.mlp.experts.gate_up_proj: grouped_fp8_block_matmul [512, 7168] bf16",
+              "layers.moe.mlp.experts.down_proj: grouped_fp8_block_matmul [7168, 256] bf16",
               "layers.moe.mlp.shared_experts.gate_up_proj: fp8_block_matmul [512, 7168] bf16",
               "layers.moe.mlp.shared_experts.down_proj: fp8_block_matmul [7168, 256] bf16",
               "lm_head: matmul [16160, 7168] bf16"});
@@ -168,8 +172,7 @@ TEST_CASE("decoding in DeepSeek-V3's latent space makes a schedule or reuses one
 TEST_CASE("what has no op yet is listed once, with its uses") {
   CHECK(missingFrom(planOf("deepseek-v3", 8, 16)) ==
         Names{"batched_matmul", "rope", "rms_norm", "silu_and_mul", "router_top_k", "moe_align_block_size",
-              "grouped_fp8_block_matmul", "moe_combine", "quantize_fp8_1x128", "embedding", "all_reduce", "all_gather",
-              "sampling"});
+              "moe_combine", "quantize_fp8_1x128", "embedding", "all_reduce", "all_gather", "sampling"});
   ModelPlan plan = planOf("qwen3-next-80b-a3b", 1, 16);
   CHECK(missingFrom(plan) == Names{"causal_conv1d", "gated_rms_norm", "paged_attention_decode", "rope", "rms_norm",
                                    "sigmoid_gate", "router_top_k", "moe_align_block_size", "grouped_matmul",
@@ -216,7 +219,7 @@ TEST_CASE("layers that a model does not have are not planned") {
   model["first_k_dense_replace"] = 0;
   Lines lines = matmulsOf(*planModel(model.dump(), {1, 16}));
   CHECK(lines.count("layers.dense.mlp.down_proj: fp8_block_matmul [7168, 18432] bf16") == 0);
-  CHECK(lines.size() == 9);
+  CHECK(lines.size() == 11);
   model["first_k_dense_replace"] = 61;
   CHECK(matmulsOf(*planModel(model.dump(), {1, 16})).size() == 8);
 }
@@ -227,7 +230,7 @@ TEST_CASE("the plan file names kernels, uses and what is missing") {
   CHECK(plan["model"] == "deepseek_v3");
   CHECK(plan["tensor_parallel"] == 8);
   CHECK(plan["max_tokens"] == 16);
-  CHECK(plan["kernels"].size() == 14);
+  CHECK(plan["kernels"].size() == 16);
   CHECK(plan["kernels"][1] == Json::parse(R"({"op": "fp8_block_matmul",
       "attributes": {"k": 1536, "m": "*<=16", "n": 3072, "out_dtype": "bf16"},
       "uses": ["layers.*.self_attn.q_b_proj"]})"));

@@ -19,7 +19,13 @@ std::vector<HostTensor> tensorsOf(const Description &description,
   REQUIRE(tensors.ok());
   for (HostTensor &tensor : *tensors) {
     if (auto found = values.find(tensor.shape.name); found != values.end()) {
-      tensor.bytes = encode(tensor.shape.dtype, found->second);
+      if (tensor.shape.dtype == "int32") {
+        std::vector<int32_t> integers(found->second.begin(), found->second.end());
+        tensor.bytes.assign(reinterpret_cast<uint8_t *>(integers.data()),
+                            reinterpret_cast<uint8_t *>(integers.data() + integers.size()));
+      } else {
+        tensor.bytes = encode(tensor.shape.dtype, found->second);
+      }
       REQUIRE(int64_t(tensor.bytes.size()) == tensor.shape.bytes());
     }
   }
@@ -68,6 +74,22 @@ TEST_SUITE("reference/Reference") {
     auto expected = expectationOf("fp8_block_matmul m=1 n=1 k=129",
                                   {{"a", a}, {"b", b}, {"a_scale", {0.5, 2}}, {"b_scale", {1, 4}}});
     CHECK(expected[0].values[0] == 128 * 2 * 0.5 + 3 * 2 * 2 * 4);
+  }
+
+  TEST_CASE("rows are multiplied with the B of their group, and rows of none are not expected") {
+    std::vector<float> a(3 * 16, 1), b(2 * 16, 2), scale(3, 1);
+    std::fill(b.begin() + 16, b.end(), 3.f);
+    auto named =
+        expectationOf("grouped_fp8_block_matmul groups=2 m=3 n=1 k=16",
+                      {{"a", a}, {"b", b}, {"a_scale", scale}, {"b_scale", {1, 4}}, {"row_group", {1, -1, 0}}});
+    CHECK(named[0].rows == std::vector<int64_t>{0, 2});
+    CHECK(named[0].values == std::vector<double>{16 * 3 * 4, 16 * 2});
+    a.resize(2 * 3 * 16, 1);
+    scale.resize(6, 1);
+    auto masked = expectationOf("grouped_fp8_block_matmul masked=true groups=2 m=3 n=1 k=16",
+                                {{"a", a}, {"b", b}, {"a_scale", scale}, {"b_scale", {1, 4}}, {"valid_rows", {0, 2}}});
+    CHECK(masked[0].rows == std::vector<int64_t>{3, 4});
+    CHECK(masked[0].values == std::vector<double>{16 * 3 * 4, 16 * 3 * 4});
   }
 
   TEST_CASE("attention weighs values by the softmax of scaled scores") {
