@@ -17,9 +17,9 @@ static void descriptions(void) {
   const char *values[] = {"64", NULL, "64"};
   jitk_description_t description = (jitk_description_t)&error;
   jitk_text_t text = NULL;
-  CHECK_INVALID(
-      jitk_description_create("nonsense", NULL, NULL, 0, &description, &error),
-      "op must be one of flash_attention, fp8_block_matmul, gated_delta_rule, grouped_fp8_block_matmul, matmul, mla_decode: got 'nonsense'");
+  CHECK_INVALID(jitk_description_create("nonsense", NULL, NULL, 0, &description, &error),
+                "op must be one of flash_attention, fp8_block_matmul, gated_delta_rule, grouped_fp8_block_matmul, "
+                "matmul, mla_decode: got 'nonsense'");
   CHECK(description == NULL);
   CHECK_INVALID(jitk_description_create("matmul", names, values, 3, &description, &error), "a value must not be null");
   CHECK_INVALID(jitk_description_create("matmul", NULL, values, 3, &description, &error), "names must not be null");
@@ -34,9 +34,9 @@ static void descriptions(void) {
                 "dimension must be a positive number, or *, *%16, *<=4096 or *%16<=4096: got '-1'; in attribute m");
   CHECK_INVALID(jitk_description_parse("matmul m=1 n=1 k=4294967296", &description, &error),
                 "attribute k must be between 1 and 2147483647: got '4294967296'");
-  CHECK_INVALID(
-      jitk_op_info("nonsense", &text, &error),
-      "op must be one of flash_attention, fp8_block_matmul, gated_delta_rule, grouped_fp8_block_matmul, matmul, mla_decode: got 'nonsense'");
+  CHECK_INVALID(jitk_op_info("nonsense", &text, &error),
+                "op must be one of flash_attention, fp8_block_matmul, gated_delta_rule, grouped_fp8_block_matmul, "
+                "matmul, mla_decode: got 'nonsense'");
   CHECK(text == NULL);
   /* Without anywhere to put the details a status is enough. */
   CHECK(jitk_description_parse("nonsense", &description, NULL) == JITK_STATUS_INVALID_ARGUMENT);

@@ -55,16 +55,15 @@ TEST_SUITE("gpu") {
   }
 
   TEST_CASE("two hundred launches give equal bits") {
-    for (const char *text : {"matmul m=300 n=520 k=1032 dtype=bf16 b_layout=col",
-                             "flash_attention heads=8 kv_heads=2 seq_q=300 seq_k=500 head_dim=128 causal=true",
-                             "fp8_block_matmul m=100 n=520 k=1032",
-                             "fp8_block_matmul m=300 n=520 k=1040",
-                             "fp8_block_matmul m=20 n=520 k=1040",
-                             "grouped_fp8_block_matmul groups=4 m=700 n=520 k=1040",
-                             "grouped_fp8_block_matmul masked=true groups=4 m=192 n=520 k=1040",
-                             "gated_delta_rule batch=2 tokens=600 qk_heads=4 v_heads=8 key_dim=128 qk_l2norm=true",
-                             "gated_delta_rule mode=recurrent batch=4 tokens=3 qk_heads=4 v_heads=8 key_dim=128",
-                             "mla_decode batch=5 heads=128 max_kv=700 num_pages=60 splits=66 causal=true seq_q=2"}) {
+    for (const char *text :
+         {"matmul m=300 n=520 k=1032 dtype=bf16 b_layout=col",
+          "flash_attention heads=8 kv_heads=2 seq_q=300 seq_k=500 head_dim=128 causal=true",
+          "fp8_block_matmul m=100 n=520 k=1032", "fp8_block_matmul m=300 n=520 k=1040",
+          "fp8_block_matmul m=20 n=520 k=1040", "grouped_fp8_block_matmul groups=4 m=700 n=520 k=1040",
+          "grouped_fp8_block_matmul masked=true groups=4 m=192 n=520 k=1040",
+          "gated_delta_rule batch=2 tokens=600 qk_heads=4 v_heads=8 key_dim=128 qk_l2norm=true",
+          "gated_delta_rule mode=recurrent batch=4 tokens=3 qk_heads=4 v_heads=8 key_dim=128",
+          "mla_decode batch=5 heads=128 max_kv=700 num_pages=60 splits=66 causal=true seq_q=2"}) {
       CAPTURE(text);
       OnDevice tensors(text, 5);
       api::Kernel kernel =

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <doctest/doctest.h>
 
 using namespace jitk;
@@ -46,6 +47,18 @@ std::vector<int> scales(int rows, int blocks, unsigned seed) {
   return values;
 }
 
+/// Row `row` of A by row `column` of B; both have their scales.
+int product(const Problem &problem, const std::vector<int> &a, const std::vector<int> &scaleOfA, int row,
+            const std::vector<int> &b, const std::vector<int> &scaleOfB, int group, int column) {
+  int blocks = (problem.k + kBlock - 1) / kBlock, blocksOfB = (problem.n + kBlock - 1) / kBlock, sum = 0;
+  for (int i = 0; i < problem.k; ++i) {
+    sum += a[size_t(row) * problem.k + i] * b[(size_t(group) * problem.n + column) * problem.k + i] *
+           scaleOfA[size_t(row) * blocks + i / kBlock] *
+           scaleOfB[size_t(group * blocksOfB + column / kBlock) * blocks + i / kBlock];
+  }
+  return sum;
+}
+
 void check(const Problem &problem, const PersistentTile &tile, const std::vector<emulator::DeviceOptions> &devices) {
   CAPTURE(problem.describe().toString());
   CAPTURE(tile.rows);
@@ -59,12 +72,7 @@ void check(const Problem &problem, const PersistentTile &tile, const std::vector
   std::vector<int> sums;
   for (int row = 0; row < problem.m; ++row) {
     for (int column = 0; column < problem.n; ++column) {
-      int sum = 0;
-      for (int i = 0; i < problem.k; ++i) {
-        sum += a[size_t(row) * problem.k + i] * b[size_t(column) * problem.k + i] *
-               scaleOfA[size_t(row) * blocks + i / kBlock] * scaleOfB[size_t(column / kBlock) * blocks + i / kBlock];
-      }
-      sums.push_back(sum);
+      sums.push_back(product(problem, a, scaleOfA, row, b, scaleOfB, 0, column));
     }
   }
   std::vector<uint8_t> wanted = rounded(sums, problem.outType);
@@ -76,6 +84,51 @@ void check(const Problem &problem, const PersistentTile &tile, const std::vector
   for (const emulator::DeviceOptions &options : devices) {
     CAPTURE(options.seed);
     CHECK(kernel.run(options, inputs, wanted.size()) == wanted);
+  }
+}
+
+std::vector<uint8_t> bytesOf(const std::vector<int32_t> &integers) {
+  std::vector<uint8_t> bytes(integers.size() * sizeof(int32_t));
+  std::memcpy(bytes.data(), integers.data(), bytes.size());
+  return bytes;
+}
+
+/// Rows of groups: `groupOfRow` of all rows of A and C, -1 where C is undefined; `integers` is what the kernel is given
+/// for them. Rows that are not written keep their bytes.
+void checkGroups(const Problem &problem, const std::string &attributes, int groups, const PersistentTile &tile,
+                 const std::vector<int32_t> &integers, const std::vector<int32_t> &groupOfRow,
+                 const std::vector<bool> &isWritten, const std::vector<emulator::DeviceOptions> &devices) {
+  std::string text = "grouped_fp8_block_matmul groups=" + std::to_string(groups) + " m=" + std::to_string(problem.m) +
+                     " n=" + std::to_string(problem.n) + " k=" + std::to_string(problem.k) + attributes;
+  CAPTURE(text);
+  int rows = int(groupOfRow.size()), blocks = (problem.k + kBlock - 1) / kBlock;
+  int blocksOfB = (problem.n + kBlock - 1) / kBlock;
+  std::vector<int> a = smallNumbers(size_t(rows) * problem.k, 1);
+  std::vector<int> b = smallNumbers(size_t(groups) * problem.n * problem.k, 2);
+  std::vector<int> scaleOfA = scales(rows, blocks, 3), scaleOfB = scales(groups * blocksOfB, blocks, 4);
+  EmulatedKernel kernel([&](const Target &target, mlir::MLIRContext &context) {
+    return buildPersistentFp8Matmul(*parseDescription(text), PersistentVariant{tile}, target, context);
+  });
+  std::vector<std::vector<uint8_t>> inputs = {encode(a, e4m3), encode(scaleOfA, f32), encode(b, e4m3),
+                                              encode(scaleOfB, f32), bytesOf(integers)};
+  size_t rowBytes = size_t(problem.n) * 2;
+  for (const emulator::DeviceOptions &options : devices) {
+    CAPTURE(options.seed);
+    std::vector<uint8_t> output = kernel.run(options, inputs, size_t(rows) * rowBytes);
+    for (int row = 0; row < rows; ++row) {
+      CAPTURE(row);
+      auto begin = output.begin() + ptrdiff_t(size_t(row) * rowBytes);
+      std::vector<uint8_t> found(begin, begin + ptrdiff_t(rowBytes));
+      if (groupOfRow[size_t(row)] >= 0) {
+        std::vector<int> sums;
+        for (int column = 0; column < problem.n; ++column) {
+          sums.push_back(product(problem, a, scaleOfA, row, b, scaleOfB, groupOfRow[size_t(row)], column));
+        }
+        REQUIRE(found == rounded(sums, "bf16"));
+      } else if (!isWritten[size_t(row)]) {
+        REQUIRE(found == std::vector<uint8_t>(rowBytes, 0xEE));
+      }
+    }
   }
 }
 
@@ -133,6 +186,45 @@ TEST_CASE("the order of threads and of asynchronous work does not matter in fp8"
   tile.unrolled = 1;
   check({200, 72, 656}, tile, devices);
   check({40, 136, 656}, fp8Tile(64, 40, true), devices);
+}
+
+TEST_CASE("runs of rows have the B of their group, and runs of none are passed over") {
+  std::vector<int32_t> groups;
+  std::vector<bool> isWritten;
+  for (int row = 0; row < 4 * 128 + 40; ++row) {
+    // A short run, one of no group, one that is whole, a group again, and a cut one.
+    int run = row / 128, ofRun[] = {2, -1, 0, 2, 1};
+    groups.push_back(run == 0 && row >= 70 ? -1 : ofRun[run]);
+    isWritten.push_back(run != 1);
+  }
+  std::vector<emulator::DeviceOptions> devices;
+  for (uint64_t seed : {1, 2, 3}) {
+    devices.push_back(deviceOptions(emulator::AsyncMode::Deferred, seed, 3));
+    devices.push_back(deviceOptions(emulator::AsyncMode::Immediate, seed, 2));
+  }
+  Problem problem = {int(groups.size()), 200, 272};
+  checkGroups(problem, "", 3, fp8Tile(128, 64), groups, groups, isWritten, devices);
+  checkGroups(problem, "", 3, fp8Tile(64, 192), groups, groups, isWritten, {devices.front()});
+}
+
+TEST_CASE("groups of masked rows are counted on the device, and nothing is written past their last tiles") {
+  std::vector<int32_t> valid = {70, 0, 128, 1, 64}, groups;
+  std::vector<emulator::DeviceOptions> devices;
+  for (uint64_t seed : {1, 2, 3}) {
+    devices.push_back(deviceOptions(emulator::AsyncMode::Deferred, seed, 3));
+    devices.push_back(deviceOptions(emulator::AsyncMode::Immediate, seed, 7));
+  }
+  for (int64_t rows : {64, 128}) {
+    CAPTURE(rows);
+    groups.clear();
+    std::vector<bool> isWritten;
+    for (int row = 0; row < 5 * 128; ++row) {
+      int ofGroup = valid[size_t(row / 128)], within = row % 128;
+      groups.push_back(within < ofGroup ? row / 128 : -1);
+      isWritten.push_back(within < (ofGroup + int(rows) - 1) / int(rows) * int(rows));
+    }
+    checkGroups({128, 136, 272}, " masked=true", 5, fp8Tile(rows, 64), valid, groups, isWritten, devices);
+  }
 }
 
 TEST_CASE("one block of fp8, and less than one") {

@@ -53,8 +53,8 @@ TEST_CASE("a default may be the value of another attribute") {
 }
 
 TEST_CASE("what the schema refuses is named with what was found and what is allowed") {
-  CHECK(failure("nonsense m=1") ==
-        "op must be one of flash_attention, fp8_block_matmul, gated_delta_rule, grouped_fp8_block_matmul, matmul, mla_decode: got 'nonsense'");
+  CHECK(failure("nonsense m=1") == "op must be one of flash_attention, fp8_block_matmul, gated_delta_rule, "
+                                   "grouped_fp8_block_matmul, matmul, mla_decode: got 'nonsense'");
   CHECK(failure("matmul m=1 n=1 k=1 colour=red") == "attribute of matmul must be one of m, n, k, dtype, out_dtype, "
                                                     "b_layout, bias, residual, accumulate, activation: got 'colour'");
   CHECK(failure("matmul m=1 n=1 k=1 m=2") == "attribute must be given once: got 'm' twice");
@@ -73,9 +73,9 @@ TEST_CASE("what the schema refuses is named with what was found and what is allo
         "attribute heads must be a multiple of kv_heads 3: got '8'");
   CHECK(failure("flash_attention heads=8 seq_q=1 head_dim=64 causal=yes") ==
         "attribute causal must be true or false: got 'yes'");
-  CHECK(failure("matmull m=1") ==
-        "op must be one of flash_attention, fp8_block_matmul, gated_delta_rule, grouped_fp8_block_matmul, matmul, mla_decode (did "
-        "you mean matmul?): got 'matmull'");
+  CHECK(failure("matmull m=1") == "op must be one of flash_attention, fp8_block_matmul, gated_delta_rule, "
+                                  "grouped_fp8_block_matmul, matmul, mla_decode (did "
+                                  "you mean matmul?): got 'matmull'");
   CHECK(failure("matmul m=1 n=1 k=1 dtpye=bf16") ==
         "attribute of matmul must be one of m, n, k, dtype, out_dtype, b_layout, bias, residual, accumulate, "
         "activation (did you mean dtype?): got 'dtpye'");
