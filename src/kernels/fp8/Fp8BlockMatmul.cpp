@@ -13,8 +13,6 @@ using namespace mlir;
 
 namespace jitk::kernels {
 
-/// Scales are given per 128 of K, and of N; one block of K is one promotion.
-static constexpr int64_t kBlock = 128;
 static constexpr int64_t kMostRows = 64;
 
 namespace {
@@ -35,7 +33,7 @@ static Fp8Tile chooseTile(const Description &description, const Target &target) 
   const Dimension &k = description.dimension("k");
   bool hasWgmma = target.capability == 90, hasNarrowCopies = (k.isStatic() ? k.value : k.divisor) % 16 != 0;
   bool isLarge = rows == kMostRows && !hasWgmma;
-  return {rows, kBlock, isLarge || hasNarrowCopies ? 8u : 4u};
+  return {rows, kScaleBlock, isLarge || hasNarrowCopies ? 8u : 4u};
 }
 
 namespace {
@@ -98,7 +96,7 @@ static Problem problemOf(KernelBuilder &b, RowGroups groups, Value firstRow, Val
     group = b.maximum(named, b.i32(0));
   }
   problem.b = b.advance(problem.b, product(group, n, k));
-  problem.scaleOfB = b.advance(problem.scaleOfB, product(group, b.ceilDiv(n, kBlock), numBlocks));
+  problem.scaleOfB = b.advance(problem.scaleOfB, product(group, b.ceilDiv(n, kScaleBlock), numBlocks));
   return problem;
 }
 
@@ -115,7 +113,7 @@ Result<BuiltKernel> buildFp8BlockMatmul(const Description &description, const Ta
 
   KernelBuilder b(context, signature, target, "fp8_block_matmul", tile.numWarps);
   Value m = b.size("m"), n = b.size("n"), k = b.size("k");
-  Value numBlocks = b.ceilDiv(k, kBlock);
+  Value numBlocks = b.ceilDiv(k, kScaleBlock);
   TilePosition position = rasterize(b, b.programId(0), {b.ceilDiv(m, tile.m), b.ceilDiv(n, tile.n)});
   Value firstRow = b.mul(position.row, b.i32(tile.m));
   Value firstColumn = b.mul(position.column, b.i32(tile.n));
@@ -123,18 +121,18 @@ Result<BuiltKernel> buildFp8BlockMatmul(const Description &description, const Ta
   Value lastRow = b.maximum(problem.endOfRows, b.i32(1));
 
   bool hasAllRows = groups != RowGroups::Masked && b.isMultiple("m", tile.m);
-  RowTile left(b, {problem.a, b.toI64(k)}, firstRow, lastRow, tile.m, kBlock, hasAllRows);
-  RowTile right(b, {problem.b, b.toI64(k)}, firstColumn, n, tile.n, kBlock, b.isMultiple("n", tile.n));
+  RowTile left(b, {problem.a, b.toI64(k)}, firstRow, lastRow, tile.m, kScaleBlock, hasAllRows);
+  RowTile right(b, {problem.b, b.toI64(k)}, firstColumn, n, tile.n, kScaleBlock, b.isMultiple("n", tile.n));
   RowTile leftScale(b, {problem.scaleOfA, b.toI64(numBlocks)}, firstRow, lastRow, tile.m, 1, hasAllRows);
   Value rightScale = b.advance(problem.scaleOfB, b.mul(b.toI64(position.column), b.toI64(numBlocks)));
-  Value leftBuffer = b.buffer({tile.m, kBlock}, fp8);
-  Value rightBuffer = b.buffer({tile.n, kBlock}, fp8);
+  Value leftBuffer = b.buffer({tile.m, kScaleBlock}, fp8);
+  Value rightBuffer = b.buffer({tile.n, kScaleBlock}, fp8);
   Value zero = b.full(0, {tile.m, tile.n}, fp32);
 
   auto promote = [&](Value k0, ValueRange carried, bool tail) -> llvm::SmallVector<Value> {
     b.fill(leftBuffer, left.pointers(k0), tail ? left.mask(k0, k) : Value());
     b.fill(rightBuffer, right.pointers(k0), tail ? right.mask(k0, k) : Value());
-    Value block = b.div(k0, b.i32(kBlock));
+    Value block = b.div(k0, b.i32(kScaleBlock));
     Value scaleOfA = b.load(leftScale.pointers(block)); // [m, 1]
     Value scaleOfB = b.load(b.advance(rightScale, block));
     Value product = b.dot(b.read(leftBuffer), b.transpose(b.read(rightBuffer)), zero);
@@ -144,13 +142,13 @@ Result<BuiltKernel> buildFp8BlockMatmul(const Description &description, const Ta
   };
 
   Value end = problem.isActive ? b.select(problem.isActive, k, b.i32(0)) : k;
-  Value wholeBlocks = b.mul(b.div(end, b.i32(kBlock)), b.i32(kBlock));
+  Value wholeBlocks = b.mul(b.div(end, b.i32(kScaleBlock)), b.i32(kScaleBlock));
   llvm::SmallVector<Value> sum = {zero};
-  sum = b.loop(b.i32(0), wholeBlocks, kBlock, sum,
+  sum = b.loop(b.i32(0), wholeBlocks, kScaleBlock, sum,
                [&](Value k0, ValueRange carried) { return promote(k0, carried, false); });
-  if (!b.isMultiple("k", kBlock)) {
-    sum =
-        b.loop(wholeBlocks, end, kBlock, sum, [&](Value k0, ValueRange carried) { return promote(k0, carried, true); });
+  if (!b.isMultiple("k", kScaleBlock)) {
+    sum = b.loop(wholeBlocks, end, kScaleBlock, sum,
+                 [&](Value k0, ValueRange carried) { return promote(k0, carried, true); });
   }
 
   RowTile output(b, {problem.c, b.toI64(n)}, firstRow, m, tile.m, tile.n, true);

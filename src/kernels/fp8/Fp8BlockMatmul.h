@@ -7,6 +7,10 @@
 
 namespace jitk::kernels {
 
+/// Scales are given per so many of K, and of N; one block of K is one promotion.
+inline constexpr int64_t kScaleBlock = 128;
+
+/// Of fp8_block_matmul and of grouped_fp8_block_matmul.
 Result<BuiltKernel> buildFp8BlockMatmul(const Description &description, const Target &target,
                                         mlir::MLIRContext &context);
 

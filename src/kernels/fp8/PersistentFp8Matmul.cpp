@@ -1,5 +1,6 @@
 #include "src/kernels/fp8/PersistentFp8Matmul.h"
 
+#include "src/kernels/fp8/Fp8BlockMatmul.h"
 #include "src/kernels/fp8/RowGroups.h"
 #include "src/kernels/matmul/PersistentProduct.h"
 
@@ -10,9 +11,6 @@
 using namespace mlir;
 
 namespace jitk::kernels {
-
-/// Scales are given per 128 of K, and of N; one block of K is one promotion.
-static constexpr int64_t kBlock = 128;
 
 bool servesFp8Persistently(const Description &description, const Target &target) {
   constexpr int64_t kInputs = 16, kOutputs = 8; // in 16 bytes
@@ -35,7 +33,7 @@ namespace {
 class PersistentFp8Matmul : public PersistentProduct {
 public:
   PersistentFp8Matmul(KernelBuilder &builder, const ProductShapes &shapes, int64_t k, RowGroups groups)
-      : PersistentProduct(builder, shapes), groups_(groups), numBlocks_(llvm::divideCeil(k, kBlock)),
+      : PersistentProduct(builder, shapes), groups_(groups), numBlocks_(llvm::divideCeil(k, kScaleBlock)),
         window_(tile_.columns > kWindowColumns ? 1 : size_t(tile_.unrolled) * parts_.size()) {}
 
 private:
@@ -79,12 +77,12 @@ private:
 
 Value PersistentFp8Matmul::partColumn(const TilePosition &at, size_t part) {
   // Of the 128 + 64 columns of a tile the part of 128 lies where a block of B begins: right of the 64 in odd tiles.
-  if (tile_.transposed || tile_.columns != kBlock + kBlock / 2) {
+  if (tile_.transposed || tile_.columns != kScaleBlock + kScaleBlock / 2) {
     return PersistentProduct::partColumn(at, part);
   }
   Value isOdd = b.rem(at.column, b.i32(2)), first = b.mul(at.column, b.i32(tile_.columns));
   Value offset = part == 0 ? isOdd : b.mul(b.sub(b.i32(1), isOdd), b.i32(2));
-  return b.add(first, b.mul(offset, b.i32(kBlock / 2)));
+  return b.add(first, b.mul(offset, b.i32(kScaleBlock / 2)));
 }
 
 // --- groups
@@ -159,8 +157,8 @@ Value PersistentFp8Matmul::rowScales(Value first, int64_t rows) {
 
 Value PersistentFp8Matmul::blockScales(const TilePosition &at, Value row) {
   // A part past the end of B reads the last block's.
-  Value blocksOfB = b.ceilDiv(b.size("n"), kBlock);
-  Value block = b.minimum(b.div(row, b.i32(kBlock)), b.sub(blocksOfB, b.i32(1)));
+  Value blocksOfB = b.ceilDiv(b.size("n"), kScaleBlock);
+  Value block = b.minimum(b.div(row, b.i32(kScaleBlock)), b.sub(blocksOfB, b.i32(1)));
   if (at.group) {
     block = b.add(block, b.mul(at.group, blocksOfB));
   }
