@@ -62,7 +62,7 @@ std::vector<uint8_t> drawValues(const TensorShape &shape, Random &random, const 
 inline constexpr uint8_t kPoison = 0xFF;
 
 /// Queries and keys of norm about 1, gates -0.1 U and beta sigmoid(U). In small problems, which are there for the
-/// edges, every other head has gates of 0, -1000 and between. Where they are not given, offsets leave the second
+/// edges, every other head has gates of 0, -1000, -inf and between. Where they are not given, offsets leave the second
 /// sequence empty and some tokens at both ends to none, and the slots of a pool are drawn without repeats, none for the
 /// second sequence. Tokens of no sequence are NaN.
 void fillGatedDeltaRule(const Description &description, const Sizes &sizes, const GivenValues &given, Random &random,

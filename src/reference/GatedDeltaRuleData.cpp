@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <numeric>
 
 namespace jitk::reference {
@@ -20,7 +21,7 @@ static void setIntegers(HostTensor &tensor, const std::vector<int32_t> &values) 
 }
 
 static double edgeGate(Random &random) {
-  constexpr double kGates[] = {0, 0, -1e-4, -1, -30, -1000};
+  constexpr double kGates[] = {0, 0, -1e-4, -1, -30, -1000, -std::numeric_limits<double>::infinity()};
   return kGates[random.below(std::size(kGates))];
 }
 

@@ -44,7 +44,9 @@ std::vector<Expected> expectMlaDecode(const Description &description, const Size
     }
     std::vector<const float *> keys;
     for (int64_t key = 0; key < seen; ++key) {
-      int64_t page = table[size_t(sequence * tableColumns + key / pageSize)];
+      // An entry that names no page is taken as the nearest one that does.
+      int64_t entry = table[size_t(sequence * tableColumns + key / pageSize)];
+      int64_t page = std::clamp<int64_t>(entry, 0, sizes["num_pages"] - 1);
       keys.push_back(&cache[size_t((page * pageSize + key % pageSize) * rowSize)]);
     }
     // The value of a key is its first channels.

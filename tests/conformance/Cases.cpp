@@ -27,6 +27,19 @@ static void leaveRange(std::vector<reference::HostTensor> &tensors) {
   }
 }
 
+/// Entries of a table, before the ends of their sequences, that name no page. Whichever page is read instead holds
+/// numbers.
+static void breakTable(std::vector<reference::HostTensor> &tensors) {
+  for (reference::HostTensor &tensor : tensors) {
+    if (tensor.shape.name == "block_table") {
+      int32_t entries[] = {INT_MAX, 1, INT_MIN, -1};
+      std::memcpy(tensor.bytes.data(), entries, std::min(tensor.bytes.size(), sizeof entries));
+    } else if (tensor.shape.name == "kv_cache") {
+      std::ranges::replace(tensor.bytes, uint8_t(0xFF), uint8_t(0x3F));
+    }
+  }
+}
+
 /// One key for all tokens, gates of 1 and beta of 1: each token overwrites what the last one wrote, and the matrix that
 /// is inverted is full of ones.
 static void repeatKeys(std::vector<reference::HostTensor> &tensors) {
@@ -238,6 +251,12 @@ const std::vector<checked::Problem> &edgeCases() {
        {},
        1,
        {{"seq_lens", {2, 4, 3}}}},
+      {"mla_decode batch=2 heads=16 max_kv=128 num_pages=5 splits=2 latent_dim=32 rope_dim=16",
+       {},
+       1,
+       {{"seq_lens", {128, 100}}},
+       breakTable},
+      {"mla_decode batch=3 heads=128 max_kv=130 num_pages=9 splits=4 causal=true latent_dim=64 rope_dim=16", {}},
       {"mla_decode batch=4 heads=16 max_kv=200 num_pages=16 splits=6 reuse_schedule=true latent_dim=64 rope_dim=16",
        {}},
       {"mla_decode batch=* heads=* seq_q=* max_kv=* splits=* page_size=32 causal=true latent_dim=32 rope_dim=16",

@@ -92,7 +92,48 @@ const std::vector<checked::Problem> &problems() {
 
 } // namespace
 
+/// What a launch on made-up addresses is refused with, the tensor of number `misaligned` 8 bytes off; the workspace has
+/// the size that is asked for, less `missing`.
+static std::string refusal(const std::string &text, const std::vector<int64_t> &sizes, size_t misaligned,
+                           std::vector<float> scalars = {}, uint64_t missing = 0) {
+  api::Kernel kernel =
+      api::Kernel::obtain(Session::get().runtime, Session::get().device, api::Description::parse(text));
+  std::vector<uint64_t> addresses(kernel.tensors().size(), 0x10000);
+  if (misaligned < addresses.size()) {
+    addresses[misaligned] += 8;
+  }
+  try {
+    uint64_t bytes = kernel.workspaceBytes(sizes);
+    kernel.launch(addresses, sizes, scalars, /*workspace=*/0x100000, bytes - missing);
+  } catch (const api::Exception &refused) {
+    CHECK(refused.status() == JITK_STATUS_INVALID_ARGUMENT);
+    return refused.what();
+  }
+  return "accepted";
+}
+
 TEST_SUITE("conformance") {
+  TEST_CASE("launches of mla_decode that cannot be are refused") {
+    const std::string op = "mla_decode batch=2 heads=* max_kv=100 num_pages=9 splits=* latent_dim=32 rope_dim=16";
+    const size_t none = 99;
+    CHECK(refusal(op, {16, 3}, /*kv_cache=*/1, {1}) ==
+          "address of tensor kv_cache must be aligned to 16 bytes: got 0x10008");
+    CHECK(refusal(op, {16, 0}, none, {1}) == "dimension splits must be 1 or more: got 0");
+    CHECK(refusal(op, {16}, none, {1}) == "number of dimensions must be 2: got 1");
+    CHECK(refusal(op, {16, 3}, none, {}) == "number of scalars must be 1: got 0");
+    // (2 + 3) slots of 16 rows in fp32: 32 channels, 10240 bytes; then a sum, 320 bytes, of which regions take 512.
+    CHECK(refusal(op, {16, 3}, none, {1}, /*missing=*/1) == "workspace must have at least 10752 bytes: got 10751");
+  }
+  TEST_CASE("launches of gated_delta_rule that cannot be are refused") {
+    const std::string op = "gated_delta_rule tokens=* qk_heads=* v_heads=* key_dim=64 chunk=64";
+    const size_t none = 99;
+    CHECK(refusal(op, {64, 2, 3}, none) == "dimension v_heads must be a multiple of qk_heads 2: got 3");
+    CHECK(refusal(op, {-1, 2, 4}, none) == "dimension tokens must be zero or more: got -1");
+    CHECK(refusal(op, {64, 2, 4}, /*k=*/1) == "address of tensor k must be aligned to 16 bytes: got 0x10008");
+    // One chunk and 4 heads: two bf16 matrices of 64 x 64, 3 x 64 factors in fp32, and a decay, of which regions take
+    // 65536, 3072 and 256 bytes.
+    CHECK(refusal(op, {64, 2, 4}, none, {}, /*missing=*/1) == "workspace must have at least 68864 bytes: got 68863");
+  }
   TEST_CASE("matmul") { checkAll(problems(), "matmul"); }
   TEST_CASE("flash_attention") { checkAll(problems(), "flash_attention"); }
   TEST_CASE("gated_delta_rule") { checkAll(problems(), "gated_delta_rule"); }
@@ -107,6 +148,17 @@ TEST_SUITE("conformance") {
         first = first.empty() ? outcome.tensors : std::move(first);
         CHECK(outcome.tensors == first);
       }
+    }
+  }
+  TEST_CASE("gated_delta_rule stays in its tensors where offsets descend") {
+    for (const char *text :
+         {"gated_delta_rule batch=4 tokens=40 qk_heads=1 key_dim=32 varlen=true chunk=16",
+          "gated_delta_rule mode=recurrent batch=4 tokens=40 qk_heads=1 key_dim=32 varlen=true initial_state=true"}) {
+      CAPTURE(text);
+      // What the values are is not said; the emulator finds every access that leaves a tensor.
+      checked::Outcome outcome = checked::run(Session::get().runtime, Session::get().device,
+                                              {text, {}, 1, {{"cu_seqlens", {0, 30, 7, 90, -5}}}}, /*check=*/false);
+      CHECK(outcome.damage.empty());
     }
   }
   TEST_CASE("mla_decode") { checkAll(problems(), "mla_decode"); }
