@@ -64,6 +64,11 @@ static Attention gather(const Description &description, const Sizes &sizes, cons
     p.numQueries = operands.integers("seq_lens_q");
     p.numKeys = operands.integers("seq_lens_k");
   }
+  for (int64_t sequence = 0; sequence < p.batch; ++sequence) {
+    int32_t &queries = p.numQueries[size_t(sequence)], &keys = p.numKeys[size_t(sequence)];
+    queries = std::clamp<int32_t>(queries, 0, int32_t(p.queries));
+    keys = std::clamp<int32_t>(keys, 0, int32_t(p.keys));
+  }
   return p;
 }
 

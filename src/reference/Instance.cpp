@@ -61,7 +61,8 @@ static std::vector<uint8_t> randomLengths(const TensorShape &shape, int64_t long
 static void poisonPastLengths(HostTensor &tensor, const std::vector<int32_t> &lengths) {
   size_t rowBytes = tensor.bytes.size() / size_t(tensor.shape.sizes[0] * tensor.shape.sizes[1]);
   for (int64_t batch = 0; batch < tensor.shape.sizes[0]; ++batch) {
-    size_t begin = size_t(batch * tensor.shape.sizes[1] + lengths[size_t(batch)]) * rowBytes;
+    int64_t length = std::clamp<int64_t>(lengths[size_t(batch)], 0, tensor.shape.sizes[1]);
+    size_t begin = size_t(batch * tensor.shape.sizes[1] + length) * rowBytes;
     size_t end = size_t((batch + 1) * tensor.shape.sizes[1]) * rowBytes;
     std::memset(tensor.bytes.data() + begin, kPoison, end - begin);
   }

@@ -13,6 +13,7 @@
 #include "src/kernels/attention/PersistentAttention.h"
 #include "src/kernels/vocabulary/DimensionParts.h"
 #include "src/kernels/vocabulary/OnlineSoftmax.h"
+#include "src/kernels/vocabulary/Sequences.h"
 
 #include <cmath>
 #include <limits>
@@ -106,7 +107,7 @@ Value FlashAttentionWriter::sequenceLength(StringRef size, StringRef lengths) {
   if (!description_.flag("varlen")) {
     return b_.size(size);
   }
-  return b_.load(b_.advance(b_.tensorParameter(lengths), batch_));
+  return clampLength(b_, b_.load(b_.advance(b_.tensorParameter(lengths), batch_)), b_.size(size));
 }
 
 void FlashAttentionWriter::locate() {

@@ -1,5 +1,7 @@
 #include "src/kernels/attention/SplitSchedule.h"
 
+#include "src/kernels/vocabulary/Sequences.h"
+
 using namespace mlir;
 
 namespace jitk::kernels {
@@ -7,17 +9,8 @@ namespace jitk::kernels {
 /// Lengths that are added up at once.
 static constexpr int64_t kLengthsAtOnce = 128;
 
-static Value clampLength(KernelBuilder &b, Value length) {
-  Value longest = b.size("max_kv"), none = b.i32(0);
-  if (auto tensor = dyn_cast<RankedTensorType>(length.getType())) {
-    longest = b.splat(longest, tensor.getShape());
-    none = b.splat(none, tensor.getShape());
-  }
-  return b.maximum(b.minimum(length, longest), none);
-}
-
 Value sequenceLength(KernelBuilder &b, Value sequence) {
-  return clampLength(b, b.load(b.advance(b.tensorParameter("seq_lens"), sequence)));
+  return clampLength(b, b.load(b.advance(b.tensorParameter("seq_lens"), sequence)), b.size("max_kv"));
 }
 
 /// An empty sequence counts as one block: somebody must write its result.
@@ -40,8 +33,8 @@ static Value totalCost(KernelBuilder &b) {
               Value sequences = b.add(b.splat(first, {kLengthsAtOnce}), b.range(kLengthsAtOnce));
               Value exists = b.lessThan(sequences, b.splat(batch, {kLengthsAtOnce}));
               Value lengths = b.load(b.pointers(b.tensorParameter("seq_lens"), sequences), exists);
-              Value costs =
-                  b.add(numBlocks(b, clampLength(b, lengths)), b.splat(b.i32(kScheduleOverhead), {kLengthsAtOnce}));
+              Value costs = b.add(numBlocks(b, clampLength(b, lengths, b.size("max_kv"))),
+                                  b.splat(b.i32(kScheduleOverhead), {kLengthsAtOnce}));
               Value none = b.splat(b.i32(0), {kLengthsAtOnce});
               return {b.add(carried[0], b.reduceSum(b.select(exists, costs, none), 0))};
             })

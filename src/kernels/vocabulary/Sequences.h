@@ -9,6 +9,10 @@
 
 namespace jitk::kernels {
 
+/// Lengths from device memory, taken as the nearest in [0, longest], so that none leads out of the tensors; i32,
+/// scalars or vectors of them. `longest` is a scalar.
+mlir::Value clampLength(KernelBuilder &builder, mlir::Value length, mlir::Value longest);
+
 /// Rows [begin, end) of a tensor whose rows are tokens; i32, begin <= end.
 struct TokenRange {
   mlir::Value begin, end;
