@@ -94,7 +94,7 @@ struct jitk_plan_s : jitk::capi::Counted {
 };
 
 struct jitk_dispatch_s : jitk::capi::Counted {
-  jitk_dispatch_s(jitk::Dispatch of, size_t numKeys) : dispatch(std::move(of)), numKeys(numKeys) {}
+  jitk_dispatch_s(jitk::Dispatch of, size_t count) : dispatch(std::move(of)), numKeys(count) {}
   ~jitk_dispatch_s() {
     for (jitk_kernel_s *kernel : kernels) {
       jitk::capi::release(kernel);

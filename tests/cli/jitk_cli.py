@@ -18,6 +18,8 @@ class CliTest(unittest.TestCase):
 
     # Which compiler library the program opens: the stub, or None for the real one.
     compiler = STUB_COMPILER
+    # Who runs it, as subprocess takes it; as the tests do, if empty.
+    user = {}
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -38,6 +40,7 @@ class CliTest(unittest.TestCase):
             capture_output=True,
             text=True,
             timeout=300,
+            **self.user,
         )
         said = f"{' '.join(map(str, words))}\n--- stdout\n{result.stdout}\n--- stderr\n{result.stderr}"
         self.assertEqual(result.returncode, code, said)

@@ -176,7 +176,13 @@ int main(int argc, char **argv) {
     if (std::strncmp(argv[i], "--device=", 9) == 0) {
       lane.device = argv[i] + 9;
     }
-    lane.immediate |= std::strcmp(argv[i], "--mode=immediate") == 0;
+    if (std::strncmp(argv[i], "--mode=", 7) == 0) {
+      lane.immediate = std::strcmp(argv[i] + 7, "immediate") == 0;
+      if (!lane.immediate && std::strcmp(argv[i] + 7, "deferred") != 0) {
+        std::fprintf(stderr, "jitk_conformance: --mode must be deferred or immediate: got '%s'\n", argv[i] + 7);
+        return 2;
+      }
+    }
     lane.full |= std::strcmp(argv[i], "--full") == 0;
   }
   std::printf("device %s%s\n", lane.device.c_str(), lane.immediate ? ", asynchronous instructions at once" : "");
