@@ -17,6 +17,8 @@ constexpr uint32_t warpSize = 32;
 constexpr uint32_t warpsInGroup = 4;
 // Findings kept of one kind at one instruction.
 constexpr uint32_t findingsPerSite = 4;
+// What handlers, and what they report, need of a thread's stack.
+constexpr size_t handlerStackBytes = size_t(1) << 16;
 
 uint64_t mix(uint64_t value) {
   value += 0x9e3779b97f4a7c15;
@@ -169,7 +171,9 @@ void Cluster::prepareThread(Cta &cta, Thread &thread) {
   thread.copyGroups.clear();
   thread.bulk.clear();
   thread.bulkGroups.clear();
-  thread.fiber.prepare(stacks_[size_t(cta.rank) * cta.threads.size() + thread.index], &runThread, &thread);
+  const FiberStack &stack = stacks_[size_t(cta.rank) * cta.threads.size() + thread.index];
+  thread.fiber.prepare(stack, &runThread, &thread);
+  thread.stackLimit = reinterpret_cast<uintptr_t>(stack.bottom()) + std::min(handlerStackBytes, stack.bytes() / 4);
   ready_.push_back(&thread);
 }
 

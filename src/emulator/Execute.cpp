@@ -183,6 +183,10 @@ constexpr uint32_t sliceCalls = 1u << 14;
 
 /// Charges the thread for a call or a round of a loop: one that never ends is stopped, one that spins gives way.
 void charge(Thread &thread) {
+  if (reinterpret_cast<uintptr_t>(__builtin_frame_address(0)) < thread.stackLimit) {
+    thread.report(FindingKind::Limit, 0, "the thread's stack is used up");
+    thread.cluster().abort(thread);
+  }
   if (++thread.numCalls > thread.cluster().options().maxInstructions) {
     thread.report(FindingKind::Limit, 0, llvm::formatv("the thread executed {0} instructions", thread.numCalls - 1));
     thread.cluster().abort(thread);

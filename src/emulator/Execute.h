@@ -12,7 +12,8 @@
 extern "C" void jitk_emulator_execute(jitk::emulator::Thread *thread, uint32_t row, uint64_t *results,
                                       const uint64_t *operands, const int64_t *immediates);
 
-/// Counts a round of a loop in which no row of the table is executed. `site` is as `immediates` above.
+/// Counts a round of a loop, or of a recursion, in which no row of the table is executed. `site` is as `immediates`
+/// above.
 extern "C" void jitk_emulator_loop(jitk::emulator::Thread *thread, const int64_t *site);
 
 /// Reports a trap that is no row of the table, or a place that should never be reached, and stops the cluster.

@@ -7,6 +7,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Matchers.h"
 
+#include "llvm/ADT/SetVector.h"
 #include "llvm/Support/Path.h"
 
 using namespace mlir;
@@ -352,18 +353,40 @@ static SmallVector<std::pair<Block *, Block *>> backEdges(Region &body) {
   return edges;
 }
 
-/// Calls the emulator in each round of a loop that would otherwise run for ever unseen. Where the block before or after
-/// the edge back executes an instruction, that one is counted.
+/// Whether the function may call itself, by way of others or not.
+static bool isRecursive(LLVM::LLVMFuncOp function) {
+  auto module = function->getParentOfType<ModuleOp>();
+  llvm::SetVector<LLVM::LLVMFuncOp> called;
+  auto visit = [&](LLVM::LLVMFuncOp caller) {
+    caller.walk([&](LLVM::CallOp call) {
+      if (auto callee = module.lookupSymbol<LLVM::LLVMFuncOp>(call.getCallee().value_or(""))) {
+        called.insert(callee);
+      }
+    });
+  };
+  visit(function);
+  for (size_t next = 0; next < called.size() && !called.contains(function); ++next) {
+    visit(called[next]);
+  }
+  return called.contains(function);
+}
+
+/// Calls the emulator in each round of a loop that would otherwise run for ever unseen, and of a recursion. Where the
+/// block before or after the edge back executes an instruction, that one is counted.
 void LowerPtxForEmulator::countLoops(LLVM::LLVMFuncOp function, LLVM::LLVMFuncOp loop, SiteTable &sites) {
+  auto count = [&](Operation *before) {
+    OpBuilder builder(before);
+    Value site = sites.immediates(builder, before->getLoc(), {}, describeLocation(before->getLoc()));
+    LLVM::CallOp::create(builder, before->getLoc(), loop, ValueRange{function.getArgument(0), site});
+  };
   auto isCounted = [](Block *block) { return !block->getOps<ptx::InstOp>().empty(); };
   for (auto [from, to] : backEdges(function.getBody())) {
-    if (isCounted(from) || isCounted(to)) {
-      continue;
+    if (!isCounted(from) && !isCounted(to)) {
+      count(from->getTerminator());
     }
-    Operation *branch = from->getTerminator();
-    OpBuilder builder(branch);
-    Value site = sites.immediates(builder, branch->getLoc(), {}, describeLocation(branch->getLoc()));
-    LLVM::CallOp::create(builder, branch->getLoc(), loop, ValueRange{function.getArgument(0), site});
+  }
+  if (isRecursive(function)) {
+    count(&function.getBody().front().front());
   }
 }
 

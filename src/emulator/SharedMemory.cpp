@@ -84,14 +84,21 @@ static void takeBytes(auto &list, uint8_t mask) {
 void SharedMemory::noteRead(Word &word, const Accessor &accessor, uint8_t mask) {
   const Access read = {.epoch = accessor.epoch, .actor = accessor.actor, .mask = mask};
   for (Access &slot : word.reads) {
-    if (slot.actor == read.actor && slot.epoch == read.epoch) {
+    if (slot.actor != read.actor) {
+      continue;
+    }
+    if (slot.epoch == read.epoch) {
       slot.mask |= mask;
       return;
     }
+    if ((slot.mask & ~mask) == 0) {
+      slot = read;
+      return;
+    }
+  }
+  for (Access &slot : word.reads) {
     // Who comes after this read comes after those that it knows.
-    const bool covered = (slot.mask & ~mask) == 0 &&
-                         (slot.actor == noActor || slot.actor == read.actor || known(accessor, slot.actor, slot.epoch));
-    if (covered) {
+    if (slot.actor == noActor || ((slot.mask & ~mask) == 0 && known(accessor, slot.actor, slot.epoch))) {
       slot = read;
       return;
     }

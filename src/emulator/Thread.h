@@ -90,6 +90,7 @@ struct Thread {
   std::array<uint32_t, 3> id = {};
 
   Fiber fiber;
+  uintptr_t stackLimit = 0; ///< how far down its stack a kernel may call
   State state = State::Ready;
   Blocker blocker = Blocker::None;
   uint64_t blockedOn = 0; ///< barrier id, or mbarrier address

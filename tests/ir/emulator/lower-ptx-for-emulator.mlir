@@ -49,3 +49,51 @@ llvm.func @divides(%n: i32, %d: i32) -> i32 {
   %r = llvm.sdiv %q, %seven : i32
   llvm.return %r : i32
 }
+
+// A loop that executes no instruction calls the emulator in each round; one that does is counted by it.
+// CHECK-LABEL: llvm.func @loops
+// CHECK-SAME: %[[LOOPER:[a-z0-9]+]]: !llvm.ptr
+llvm.func @loops(%n: i32) {
+  %one = llvm.mlir.constant(1 : i32) : i32
+  // CHECK: llvm.br ^[[SPIN:bb[0-9]+]](
+  llvm.br ^spin(%n : i32)
+^spin(%i: i32):
+  %j = llvm.sub %i, %one : i32
+  %more = llvm.icmp "ne" %j, %one : i32
+  // CHECK: llvm.call @jitk_emulator_loop(%[[LOOPER]], %{{.*}}) : (!llvm.ptr, !llvm.ptr) -> ()
+  // CHECK-NEXT: llvm.cond_br %{{.*}}, ^[[SPIN]]
+  llvm.cond_br %more, ^spin(%j : i32), ^wait
+^wait:
+  // CHECK: llvm.call @jitk_emulator_execute
+  ptx.inst "bar.sync"() {imms = array<i64: 0>} : () -> ()
+  %again = llvm.icmp "eq" %n, %one : i32
+  // CHECK-NOT: @jitk_emulator_loop
+  // CHECK: llvm.cond_br
+  llvm.cond_br %again, ^wait, ^end
+^end:
+  llvm.return
+}
+
+// CHECK-LABEL: llvm.func @traps
+llvm.func @traps(%p: i1) {
+  // CHECK: %[[NO:.*]] = llvm.mlir.constant(0 : i32)
+  // CHECK: llvm.call @jitk_emulator_trap(%{{.*}}, %{{.*}}, %[[NO]])
+  // CHECK-NOT: llvm.intr.trap
+  llvm.cond_br %p, ^trap, ^never
+^trap:
+  llvm.intr.trap
+  llvm.return
+^never:
+  // CHECK: %[[YES:.*]] = llvm.mlir.constant(1 : i32)
+  // CHECK: llvm.call @jitk_emulator_trap(%{{.*}}, %{{.*}}, %[[YES]])
+  // CHECK-NEXT: llvm.unreachable
+  llvm.unreachable
+}
+
+// CHECK-LABEL: llvm.func @recurses
+// CHECK: llvm.call @jitk_emulator_loop
+// CHECK: llvm.call @recurses
+llvm.func @recurses(%p: i1) {
+  llvm.call @recurses(%p) : (i1) -> ()
+  llvm.return
+}

@@ -436,6 +436,40 @@ TEST_SUITE("emulator/Faults") {
     CHECK(machine.download<int32_t>(out, 1)[0] == 523776);
   }
 
+  TEST_CASE("a recursion without end uses up the stack, one that ends does not") {
+    const std::string text = R"(
+    llvm.func @sum(%x: i32) -> i32 {
+      %zero = llvm.mlir.constant(0 : i32) : i32
+      %one = llvm.mlir.constant(1 : i32) : i32
+      %end = llvm.icmp "eq" %x, %zero : i32
+      llvm.cond_br %end, ^stop, ^go
+    ^go:
+      %less = llvm.sub %x, %one : i32
+      %rest = llvm.call @other(%less) : (i32) -> i32
+      %all = llvm.mul %rest, %x : i32
+      %more = llvm.add %all, %x : i32
+      llvm.return %more : i32
+    ^stop:
+      llvm.return %zero : i32
+    }
+    llvm.func @other(%x: i32) -> i32 attributes {passthrough = ["noinline"]} {
+      %y = llvm.call @sum(%x) : (i32) -> i32
+      llvm.return %y : i32
+    }
+    )" + kernel("%out: !llvm.ptr<1>, %depth: i64", R"(
+      %d = llvm.trunc %depth : i64 to i32
+      %x = llvm.call @sum(%d) : (i32) -> i32
+      ptx.inst "st.global.b32"(%true, %out, %x) : (i1, !llvm.ptr<1>, i32) -> ())");
+    Machine machine;
+    const uint64_t out = machine.allocate(4);
+    LaunchReport report = machine.run(text, 1, {out, 4});
+    CHECK_MESSAGE(report.clean(), report.toString());
+    CHECK(machine.download<int32_t>(out, 1)[0] == 64); // 4 * (3 * (2 * (1 * 0 + 1) + 2) + 3) + 4
+    report = machine.run(text, 1, {out, 0xffffffff});
+    REQUIRE(foundOnly(report, FindingKind::Limit));
+    CHECK(report.findings[0].detail == "the thread's stack is used up");
+  }
+
   TEST_CASE("traps and places marked unreachable are findings") {
     const std::string onFirst = first + R"(
       llvm.cond_br %first, ^a, ^b
