@@ -129,6 +129,10 @@ Status fillMlaDecode(const Description &description, const Sizes &sizes, bool le
   for (size_t i = pages.size(); i > 1; --i) {
     std::swap(pages[i - 1], pages[size_t(random.below(int64_t(i)))]);
   }
+  if (!pages.empty()) {
+    // The last page is the first to be used: nothing lies farther from the beginning of the cache.
+    std::swap(pages.front(), *std::ranges::find(pages, int32_t(numPages - 1)));
+  }
   HostTensor &cache = find(tensors, "kv_cache");
   std::ranges::fill(cache.bytes, kPoison);
   std::vector<FilledPage> filled;

@@ -19,12 +19,20 @@ static Expected exactly(std::string name, int64_t rowSize, const std::vector<int
   return expected;
 }
 
+/// A row of the cache, decoded by itself: all of a cache in fp32 would not fit beside it.
+static std::vector<float> rowOf(const HostTensor &cache, int64_t row, int64_t rowSize) {
+  int64_t bytes = rowSize * dtypeBytes(cache.shape.dtype);
+  auto begin = cache.bytes.begin() + row * bytes;
+  return decode(cache.shape.dtype, {begin, begin + bytes});
+}
+
 std::vector<Expected> expectMlaDecode(const Description &description, const Sizes &sizes, const Operands &operands,
                                       uint64_t seed, double scale) {
   int64_t batch = sizes["batch"], queries = sizes["seq_q"], heads = sizes["heads"], longest = sizes["max_kv"];
   int64_t latent = sizes["latent_dim"], rowSize = latent + sizes["rope_dim"], pageSize = sizes["page_size"];
   int64_t tableColumns = (longest + pageSize - 1) / pageSize;
-  std::vector<float> q = operands.decoded("q"), cache = operands.decoded("kv_cache");
+  std::vector<float> q = operands.decoded("q");
+  const HostTensor &cache = operands.tensor("kv_cache");
   std::vector<int32_t> table = operands.integers("block_table"), lengths = operands.integers("seq_lens");
   for (int32_t &length : lengths) {
     length = std::clamp<int32_t>(length, 0, int32_t(longest));
@@ -42,12 +50,16 @@ std::vector<Expected> expectMlaDecode(const Description &description, const Size
     if (description.flag("causal")) {
       seen = std::min(seen, length - queries + query + 1);
     }
-    std::vector<const float *> keys;
+    std::vector<std::vector<float>> rows;
     for (int64_t key = 0; key < seen; ++key) {
       // An entry that names no page is taken as the nearest one that does.
       int64_t entry = table[size_t(sequence * tableColumns + key / pageSize)];
       int64_t page = std::clamp<int64_t>(entry, 0, sizes["num_pages"] - 1);
-      keys.push_back(&cache[size_t((page * pageSize + key % pageSize) * rowSize)]);
+      rows.push_back(rowOf(cache, page * pageSize + key % pageSize, rowSize));
+    }
+    std::vector<const float *> keys;
+    for (const std::vector<float> &row : rows) {
+      keys.push_back(row.data());
     }
     // The value of a key is its first channels.
     return attendRow(rules, &q[size_t(((sequence * queries + query) * heads + head) * rowSize)], keys, keys);

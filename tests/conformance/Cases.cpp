@@ -349,6 +349,8 @@ const std::vector<checked::Problem> &fullSizes() {
        1,
        {{"seq_lens", growingLengths(8192)}}},
       {"mla_decode batch=16 heads=16 seq_q=2 max_kv=8192 num_pages=2048 causal=true splits=132", {}},
+      // More elements than 32 bits count.
+      {"mla_decode batch=6 heads=16 max_kv=2000 num_pages=60000 splits=16", {}},
       {"mla_decode batch=6 heads=64 max_kv=4096 num_pages=6144 page_size=4 splits=132 kv_format=fp16", {}},
   };
   return cases;
