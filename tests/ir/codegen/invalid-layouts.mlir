@@ -168,3 +168,58 @@ module attributes {"ttg.num-warps" = 4 : i32, ttg.target = "cuda:90"} {
     tt.return
   }
 }
+
+// -----
+
+module attributes {"ttg.num-warps" = 4 : i32, ttg.target = "cuda:90"} {
+  tt.func public @other_dialect() {
+    // expected-error @+1 {{cannot be lowered to LLVM}}
+    "tile.pipe_barrier"() {pipe = 1 : i64} : () -> ()
+    tt.return
+  }
+}
+
+// -----
+
+#b = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
+module attributes {"ttg.num-warps" = 4 : i32, ttg.target = "cuda:90"} {
+  tt.func private @packs(%x: tensor<128xf32, #b>) {
+    // expected-error @+1 {{needs whole packs in each thread: got 1 elements in packs of 2}}
+    %0 = "tt.map_elementwise"(%x) <{pack = 2 : i32}> ({
+    ^bb0(%a: f32, %c: f32):
+      tt.map_elementwise.return %a, %c : f32, f32
+    }) : (tensor<128xf32, #b>) -> tensor<128xf32, #b>
+    tt.return
+  }
+}
+
+// -----
+
+#split = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0], CGALayout = [[0]]}>
+module attributes {"ttg.num-ctas" = 2 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "cuda:90"} {
+  tt.func public @shared_result(%p: tensor<128x!tt.ptr<i32>, #split>, %x: tensor<128xi32, #split>) -> tensor<128xi32, #split> {
+    // expected-error @+1 {{gives its result to several CTAs of a cluster, which is not supported}}
+    %old = tt.atomic_rmw add, relaxed, gpu, %p, %x : (tensor<128x!tt.ptr<i32>, #split>, tensor<128xi32, #split>) -> tensor<128xi32, #split>
+    tt.return %old : tensor<128xi32, #split>
+  }
+}
+
+// -----
+
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.total-num-warps" = 8 : i32, ttg.target = "cuda:90"} {
+  tt.func private @helper() {
+    tt.return
+  }
+  tt.func public @partition_call() attributes {allocation.offset = 0 : i32} {
+    ttg.warp_specialize() attributes {allocation.offset = 16 : i32, warpGroupStartIds = array<i32: 4>}
+    default {
+      ttg.warp_yield
+    }
+    partition0() num_warps(4) {
+      // expected-error @+1 {{in a partition of warp specialization is not supported}}
+      tt.call @helper() : () -> ()
+      ttg.warp_return
+    } : () -> ()
+    tt.return
+  }
+}
