@@ -10,12 +10,23 @@ namespace jitk::emulator {
 
 namespace {
 
+/// The neighbour of `value` whose last bit is 1, or `value` itself: 13 bits more than any 16-bit float has, of which
+/// none loses the side that `value` lies on, so that rounding once more is rounding once.
+float roundToOdd(double value) {
+  const float nearest = float(value);
+  const auto bits = std::bit_cast<uint32_t>(nearest);
+  if (std::isnan(value) || double(nearest) == value || (bits & 1)) {
+    return nearest;
+  }
+  return std::bit_cast<float>(std::fabs(double(nearest)) < std::fabs(value) ? bits + 1 : bits - 1);
+}
+
 // These have the names and conventions of the compiler's support library; 16-bit floats travel in vector registers.
 _Float16 truncateToHalf(float value) { return std::bit_cast<_Float16>(floatToHalf(value)); }
-_Float16 truncateDoubleToHalf(double value) { return std::bit_cast<_Float16>(floatToHalf(float(value))); }
+_Float16 truncateDoubleToHalf(double value) { return std::bit_cast<_Float16>(floatToHalf(roundToOdd(value))); }
 float extendHalf(_Float16 value) { return halfToFloat(std::bit_cast<uint16_t>(value)); }
 _Float16 truncateToBfloat(float value) { return std::bit_cast<_Float16>(floatToBfloat(value)); }
-_Float16 truncateDoubleToBfloat(double value) { return std::bit_cast<_Float16>(floatToBfloat(float(value))); }
+_Float16 truncateDoubleToBfloat(double value) { return std::bit_cast<_Float16>(floatToBfloat(roundToOdd(value))); }
 
 template <typename Function> HostSymbol symbol(const char *name, Function *function) {
   return {name, reinterpret_cast<void *>(function)};

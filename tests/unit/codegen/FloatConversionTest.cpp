@@ -125,6 +125,25 @@ TEST_SUITE("codegen/FloatConversion") {
     }
   }
 
+  TEST_CASE("f64 to 16 bits is rounded once") {
+    // Just above and below halfway between two numbers, by less than an f32 shows; and the limits.
+    const double tiny = std::ldexp(1.0, -40), infinity = std::numeric_limits<double>::infinity();
+    const std::vector<double> numbers = {1 + std::ldexp(1.0, -11) + tiny,
+                                         1 + std::ldexp(1.0, -11),
+                                         1 + std::ldexp(3.0, -11) - tiny,
+                                         -1 - std::ldexp(1.0, -11) - tiny,
+                                         65519.999999999,
+                                         65520,
+                                         -infinity,
+                                         std::ldexp(1.0, -25) + std::ldexp(1.0, -70)};
+    CHECK(runEverywhere<uint16_t>(conversion("f64", "f16", true, 8, 90), 8, numbers) ==
+          std::vector<uint16_t>{0x3c01, 0x3c00, 0x3c01, 0xbc01, 0x7bff, 0x7c00, 0xfc00, 0x0001});
+    const std::vector<double> wider = {1 + std::ldexp(1.0, -8) + tiny, 1 + std::ldexp(1.0, -8),
+                                       1 + std::ldexp(3.0, -8) - tiny, 0.5};
+    CHECK(runEverywhere<uint16_t>(conversion("f64", "bf16", true, 4, 90), 4, wider) ==
+          std::vector<uint16_t>{0x3f81, 0x3f80, 0x3f81, 0x3f00});
+  }
+
   TEST_CASE("f32 to bf16 and f16 toward zero never grows") {
     std::vector<float> numbers(1024);
     for (size_t i = 0; i < numbers.size(); ++i) {
