@@ -37,7 +37,7 @@ module attributes {"ttg.num-warps" = 4 : i32, ttg.target = "cuda:90"} {
 module attributes {"ttg.num-warps" = 4 : i32, ttg.target = "cuda:90"} {
   tt.func private @wide_function(%x: tensor<128xf64, #blocked>) {
     // expected-error @+1 {{is supported on f16, bf16 and f32: got 'f64'}}
-    %v = math.exp %x : tensor<128xf64, #blocked>
+    %v = math.tanh %x : tensor<128xf64, #blocked>
     tt.return
   }
 }

@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <functional>
+#include <limits>
 
 using namespace jitk::codegen::test;
 
@@ -144,6 +145,67 @@ TEST_SUITE("codegen/Math") {
       const std::vector<float> output = evaluate(clamp, input);
       for (int64_t i = 0; i < count; ++i) {
         CHECK(output[i] == std::clamp(input[i], -1.0f, 2.0f));
+      }
+    }
+  }
+
+  TEST_CASE("functions of f64 are good to a few units in the last place") {
+    const double infinity = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
+    constexpr double rootOfTwo = 0x1.6a09e667f3bcdp0;
+    std::vector<double> input = {0.0,
+                                 -0.0,
+                                 infinity,
+                                 -infinity,
+                                 nan,
+                                 1.0,
+                                 -1.0,
+                                 0x1p-1074,
+                                 0x1.8p-1060,
+                                 0x1p-1022,
+                                 0x1.fffffffffffffp1023,
+                                 1e-300,
+                                 -745.2,
+                                 -708.4,
+                                 709.7,
+                                 710.0,
+                                 1023.9,
+                                 1024.0,
+                                 -1074.6,
+                                 rootOfTwo,
+                                 rootOfTwo / 2,
+                                 std::nextafter(rootOfTwo, 1.0),
+                                 std::nextafter(1.0, 0.0),
+                                 std::nextafter(1.0, 2.0)};
+    while (input.size() < size_t(count)) {
+      const double i = double(input.size());
+      input.push_back(input.size() % 2 ? std::ldexp(1 + i / 700, int(input.size() % 100) - 50) : i * 1.3 - 330);
+    }
+    const std::pair<const char *, double (*)(double)> functions[] = {{"math.exp", [](double x) { return std::exp(x); }},
+                                                                     {"math.exp2", [](double x) { return std::exp2(x); }},
+                                                                     {"math.log", [](double x) { return std::log(x); }},
+                                                                     {"math.log2", [](double x) { return std::log2(x); }},
+                                                                     {"math.log10", [](double x) { return std::log10(x); }},
+                                                                     {"math.rsqrt", [](double x) { return 1 / std::sqrt(x); }}};
+    for (const auto &[name, exact] : functions) {
+      CAPTURE(std::string(name));
+      const std::string type = tensorType({count}, "f64", layout);
+      const CompiledKernel kernel = compileKernel(
+          moduleOf("", kernelOf(pointerParameter("in", "f64") + ", " + pointerParameter("out", "f64"),
+                                loadTensor("x", "in", {count}, "f64", layout) + "  %y = " + name + " %x : " + type +
+                                    "\n" + storeTensor("y", "out", {count}, "f64", layout))));
+      const std::vector<double> output = runEverywhere<double>(kernel, count, input);
+      for (int64_t i = 0; i < count; ++i) {
+        const double wanted = exact(input[i]);
+        CAPTURE(input[i]);
+        CAPTURE(output[i]);
+        CAPTURE(wanted);
+        if (std::isnan(wanted) || std::isinf(wanted)) {
+          CHECK((std::isnan(wanted) ? std::isnan(output[i]) : output[i] == wanted));
+          continue;
+        }
+        // The rounding of a last product or sum, of the factor to another base, and of the terms before.
+        CHECK(std::fabs(output[i] - wanted) <=
+              4 * std::numeric_limits<double>::epsilon() * std::fabs(wanted) + 0x1p-1074);
       }
     }
   }

@@ -3,6 +3,7 @@
 
 #include "mlir/Dialect/Math/IR/Math.h"
 
+#include "backends/nvidia/codegen/lowering/DoubleMath.h"
 #include "backends/nvidia/codegen/lowering/Elementwise.h"
 #include "backends/nvidia/codegen/lowering/FloatConversion.h"
 
@@ -147,6 +148,19 @@ template <typename Op, Unary function> static LogicalResult lowerUnary(Op op, Fu
   return lowerThroughF32(op, f, [](F32 &f32, ArrayRef<Value> operands) { return (f32.*function)(operands[0]); });
 }
 
+using Wide = Value (DoubleMath::*)(Value);
+
+template <Wide wide> static LogicalResult lowerWide(Operation *op, FunctionLowering &f) {
+  lowerElementwise(
+      op, f, [](LoweringBuilder &b, Type, ArrayRef<Value> operands) { return (DoubleMath{b}.*wide)(operands[0]); });
+  return success();
+}
+
+/// A function that has a form for f64 as well.
+template <typename Op, Unary function, Wide wide> static LogicalResult lowerUnaryOrWide(Op op, FunctionLowering &f) {
+  return f.elementType(op.getType()).isF64() ? lowerWide<wide>(op, f) : lowerUnary<Op, function>(op, f);
+}
+
 template <typename Op, Binary function> static LogicalResult lowerBinary(Op op, FunctionLowering &f) {
   return lowerThroughF32(op, f,
                          [](F32 &f32, ArrayRef<Value> operands) { return (f32.*function)(operands[0], operands[1]); });
@@ -154,6 +168,9 @@ template <typename Op, Binary function> static LogicalResult lowerBinary(Op op, 
 
 /// An approximation that may take subnormal numbers for zero is one instruction, instead of four.
 static LogicalResult lowerExp2(math::Exp2Op op, FunctionLowering &f) {
+  if (f.elementType(op.getType()).isF64()) {
+    return lowerWide<&DoubleMath::exp2>(op, f);
+  }
   bool isApproximate = arith::bitEnumContainsAny(op.getFastmath(), arith::FastMathFlags::afn);
   return lowerThroughF32(op, f, [&](F32 &f32, ArrayRef<Value> operands) {
     return isApproximate ? f32.exp2OfNormal(operands[0]) : f32.exp2(operands[0]);
@@ -230,14 +247,14 @@ static LogicalResult lowerExtern(tt::ExternElementwiseOp op, FunctionLowering &f
 }
 
 void populateMathLowerings(LoweringTable &table) {
-  table.add(lowerUnary<math::ExpOp, &F32::exp>);
+  table.add(lowerUnaryOrWide<math::ExpOp, &F32::exp, &DoubleMath::exp>);
   table.add(lowerExp2);
   table.add(lowerUnary<math::ExpM1Op, &F32::expm1>);
-  table.add(lowerUnary<math::LogOp, &F32::log>);
-  table.add(lowerUnary<math::Log2Op, &F32::log2>);
-  table.add(lowerUnary<math::Log10Op, &F32::log10>);
+  table.add(lowerUnaryOrWide<math::LogOp, &F32::log, &DoubleMath::log>);
+  table.add(lowerUnaryOrWide<math::Log2Op, &F32::log2, &DoubleMath::log2>);
+  table.add(lowerUnaryOrWide<math::Log10Op, &F32::log10, &DoubleMath::log10>);
   table.add(lowerUnary<math::Log1pOp, &F32::log1p>);
-  table.add(lowerUnary<math::RsqrtOp, &F32::rsqrt>);
+  table.add(lowerUnaryOrWide<math::RsqrtOp, &F32::rsqrt, &DoubleMath::rsqrt>);
   table.add(lowerUnary<math::SinOp, &F32::sin>);
   table.add(lowerUnary<math::CosOp, &F32::cos>);
   table.add(lowerUnary<math::TanhOp, &F32::tanh>);
