@@ -187,14 +187,14 @@ Status EmulatorDevice::checkRange(uint64_t address, size_t bytes) const {
 
 Status EmulatorDevice::copyToDevice(uint64_t destination, const void *source, size_t bytes) {
   JITK_TRY(checkRange(destination, bytes));
-  std::memcpy(reinterpret_cast<void *>(destination), source, bytes);
+  std::copy_n(static_cast<const uint8_t *>(source), bytes, reinterpret_cast<uint8_t *>(destination));
   memory_.markInitialised(destination, bytes);
   return okStatus();
 }
 
 Status EmulatorDevice::copyToHost(void *destination, uint64_t source, size_t bytes) {
   JITK_TRY(checkRange(source, bytes));
-  std::memcpy(destination, reinterpret_cast<const void *>(source), bytes);
+  std::copy_n(reinterpret_cast<const uint8_t *>(source), bytes, static_cast<uint8_t *>(destination));
   return okStatus();
 }
 
