@@ -11,7 +11,7 @@ namespace jitk::nvidia {
 static SmallVector<Value> flatten(ValueRange values, FunctionLowering &f) {
   SmallVector<Value> flat;
   for (Value value : values) {
-    llvm::append_range(flat, f.registers(value));
+    llvm::append_range(flat, f.carried(value));
   }
   return flat;
 }

@@ -1,5 +1,6 @@
 #include "backends/nvidia/codegen/lowering/FunctionLowering.h"
 
+#include "backends/nvidia/codegen/lowering/Packing.h"
 #include "backends/nvidia/codegen/lowering/WarpSpecialize.h"
 #include "src/ir/layout/EncodingLayouts.h"
 #include "src/ir/llvm/KeepInvariants.h"
@@ -183,6 +184,33 @@ SmallVector<Type> FunctionLowering::registerTypes(Type type) {
     return {};
   }
   return SmallVector<Type>(numRegisters(type), elementType(type));
+}
+
+/// How many elements of a tensor share a word from block to block; 1 if they have registers of their own.
+static unsigned elementsOfWord(Type type, Type element, size_t count) {
+  if (!isa<RankedTensorType>(type) || !element.isIntOrFloat()) {
+    return 1;
+  }
+  unsigned bits = element.getIntOrFloatBitWidth();
+  return (bits == 8 || bits == 16) && count % (32 / bits) == 0 ? 32 / bits : 1;
+}
+
+SmallVector<Type> FunctionLowering::carriedTypes(Type type) {
+  SmallVector<Type> types = registerTypes(type);
+  unsigned perWord = types.empty() ? 1 : elementsOfWord(type, types.front(), types.size());
+  return perWord == 1 ? types : SmallVector<Type>(types.size() / perWord, IntegerType::get(type.getContext(), 32));
+}
+
+SmallVector<Value> FunctionLowering::carried(Value value) {
+  ArrayRef<Value> held = registers(value);
+  unsigned perWord = held.empty() ? 1 : elementsOfWord(value.getType(), held.front().getType(), held.size());
+  return perWord == 1 ? SmallVector<Value>(held) : packWords(*builder_, held, 32);
+}
+
+void FunctionLowering::receive(BlockArgument argument, ArrayRef<Value> carried) {
+  SmallVector<Type> types = registerTypes(argument.getType());
+  bool isPacked = carried.size() != types.size();
+  set(argument, isPacked ? unpackWords(*builder_, carried, types.front(), types.size()) : SmallVector<Value>(carried));
 }
 
 unsigned FunctionLowering::numRegisters(Type type) {
@@ -458,16 +486,9 @@ LogicalResult FunctionLowering::lowerRegion(Region &region, Block *entry) {
   for (Block &block : llvm::drop_begin(region)) {
     SmallVector<Type> types;
     for (Type type : block.getArgumentTypes()) {
-      llvm::append_range(types, registerTypes(type));
+      llvm::append_range(types, carriedTypes(type));
     }
-    Block *target = blocks_[&block] = appendBlock(types);
-    unsigned next = 0;
-    for (BlockArgument argument : block.getArguments()) {
-      unsigned count = numRegisters(argument.getType());
-      set(argument,
-          llvm::map_to_vector(target->getArguments().slice(next, count), [](BlockArgument a) { return Value(a); }));
-      next += count;
-    }
+    blocks_[&block] = appendBlock(types);
   }
 
   // Reverse post-order visits a block after its dominators, so that operands are lowered before their uses.
@@ -475,6 +496,14 @@ LogicalResult FunctionLowering::lowerRegion(Region &region, Block *entry) {
   llvm::ReversePostOrderTraversal<Region *> order(&region);
   for (Block *block : order) {
     builder_->setInsertionPointToEnd(blockOf(block));
+    if (block != &region.front()) {
+      SmallVector<Value> arguments(ValueRange(blockOf(block)->getArguments()));
+      for (BlockArgument argument : block->getArguments()) {
+        size_t count = carriedTypes(argument.getType()).size();
+        receive(argument, ArrayRef(arguments).take_front(count));
+        arguments.erase(arguments.begin(), arguments.begin() + ptrdiff_t(count));
+      }
+    }
     for (Operation &op : *block) {
       builder_->setLoc(op.getLoc());
       if (failed(table.lower(&op, *this))) {

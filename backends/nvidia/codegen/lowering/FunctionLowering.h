@@ -79,6 +79,10 @@ public:
   /// The LLVM type of an element of the tensor, or of the scalar.
   mlir::Type elementType(mlir::Type type) const;
   llvm::SmallVector<mlir::Type> registerTypes(mlir::Type type);
+  /// The types of what carries a value from block to block: its registers, but elements of 8 and 16 bits in words, as
+  /// those who read fragments of them have them.
+  llvm::SmallVector<mlir::Type> carriedTypes(mlir::Type type);
+  llvm::SmallVector<mlir::Value> carried(mlir::Value value);
   unsigned numRegisters(mlir::Type type);
   /// The layout of a tensor type. The reference stays valid until the function is lowered.
   const TensorLayout &layout(mlir::RankedTensorType type);
@@ -151,6 +155,8 @@ public:
   mlir::Value workNumberAddress() { return sharedAddress(source_); }
 
 private:
+  /// Gives a block's argument the registers of what was carried to it.
+  void receive(mlir::BlockArgument argument, llvm::ArrayRef<mlir::Value> carried);
   FunctionLowering(ir::tt::FuncOp source, const KernelTarget &target, passes::AxisInfoAnalysis &axes)
       : source_(source), target_(target), axes_(axes) {}
 
