@@ -8,5 +8,6 @@ include "src/ir/ttng/TtngBarrierOps.td"
 include "src/ir/ttng/TtngDotOps.td"
 include "src/ir/ttng/TtngTensorMemoryOps.td"
 include "src/ir/ttng/TtngTmaOps.td"
+include "src/ir/ttng/TtngWarpOps.td"
 
 #endif

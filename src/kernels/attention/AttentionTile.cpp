@@ -12,6 +12,8 @@ constexpr int64_t kRegisters = 240, kOtherRegisters = 40;
 constexpr int64_t kElementBytes = 2;
 /// Of the 50 MB of L2: keys and values of the heads that are worked on share it with queries and results.
 constexpr int64_t kL2Bytes = 24 << 20;
+/// Or so few key heads that many CTAs read the same keys at about the same time.
+constexpr int64_t kStreamedHeads = 8;
 
 int64_t sizeOf(const Dimension &dimension, int64_t unknown) {
   int64_t size = dimension.isStatic() ? dimension.value : dimension.bound ? dimension.bound : unknown;
@@ -24,21 +26,24 @@ struct Problem {
       : headDim(description.integer("head_dim")), valueDim(description.integer("value_dim")),
         outputBytes(description.word("out_dtype") == "fp32" ? 4 : 2),
         queries(sizeOf(description.dimension("seq_q"), 4096)), keys(sizeOf(description.dimension("seq_k"), 8192)),
+        isCausal(description.flag("causal")),
         sharing(std::max<int64_t>(1, sizeOf(description.dimension("heads"), 1) /
                                          sizeOf(description.dimension("kv_heads"), 1))) {}
 
   int64_t headDim, valueDim, outputBytes;
   int64_t queries, keys;
+  bool isCausal;
   int64_t sharing; ///< query heads to a key head
 };
 
 bool fits(const AttentionTile &tile, const Problem &problem) {
-  // Two slices of 128 bytes are staged of each row.
-  int64_t staged = tile.rows * std::min<int64_t>(2 * 128, problem.valueDim * problem.outputBytes);
+  // Slices of 128 bytes are staged of each row.
+  int64_t staged = tile.rows * std::min<int64_t>(tile.storeSlots * 128, problem.valueDim * problem.outputBytes);
   int64_t queries = tile.queryStages * tile.rows * problem.headDim;
   int64_t blocks = tile.stages * tile.keys * (problem.headDim + problem.valueDim);
   bool fitsShared = (queries + blocks) * kElementBytes + staged <= kSharedBytes - kReserved;
-  return fitsShared && problem.valueDim / 2 + tile.keys + kOtherRegisters <= kRegisters;
+  // Outputs and scores in fp32, weights in 16 bits, of half a row.
+  return fitsShared && problem.valueDim / 2 + tile.keys * 3 / 4 + kOtherRegisters <= kRegisters;
 }
 
 } // namespace
@@ -57,16 +62,22 @@ AttentionTile chooseAttentionTile(const Description &description) {
   if (problem.queries <= 64) {
     tile.rows = 64;
   }
-  if (!fits(tile, problem)) {
-    tile.keys = 64;
+  // Room for keys is worth more than for a second slice of results, and that more than for a second tile of queries.
+  constexpr struct {
+    int64_t keys, queryStages, storeSlots;
+  } kCandidates[] = {{128, 2, 2}, {128, 1, 2}, {128, 1, 1}, {64, 2, 2}, {64, 1, 2}, {64, 1, 1}};
+  for (auto [keys, queryStages, storeSlots] : kCandidates) {
+    tile.keys = keys;
+    tile.queryStages = queryStages;
+    tile.storeSlots = storeSlots;
+    if (fits(tile, problem)) {
+      break;
+    }
   }
-  AttentionTile roomier = tile;
-  roomier.queryStages = 2;
-  if (fits(roomier, problem)) {
-    tile = roomier;
-  }
+  // Without a mask all tiles are equally long: heads come one after the other. Else long tiles are to come first.
   int64_t headBytes = problem.keys * (problem.headDim + problem.valueDim) * kElementBytes;
-  tile.groupHeads = std::max<int64_t>(1, kL2Bytes / headBytes) * problem.sharing;
+  int64_t keyHeads = problem.isCausal ? std::max(kL2Bytes / headBytes, kStreamedHeads) : 1;
+  tile.groupHeads = keyHeads * problem.sharing;
   return tile;
 }
 

@@ -2,10 +2,10 @@
 //
 //   rows     128 queries, 64 for each of two consumers; 64 where there are no more
 //   keys     128 where shared memory and the registers of a thread have room for them, else 64
-//   stages   two blocks of keys and two of values; a second tile of queries if there is room
+//   stages   two blocks of keys and two of values; a second slice of results and a second tile of queries if there is
+//            room
 //
-// A thread holds the outputs, scores and weights of half a row: value_dim / 2 + keys of 240 registers. Shared memory
-// holds queries, keys, values and what is staged of the results.
+// A thread holds the outputs, scores and weights of half a row: value_dim / 2 + keys / 2 + keys / 4 of 240 registers.
 
 #pragma once
 
@@ -21,7 +21,8 @@ struct AttentionTile {
   int64_t keys = 128;      ///< of a block: a multiple of 16
   int64_t stages = 2;      ///< blocks of keys, and of values, in shared memory
   int64_t queryStages = 1; ///< tiles of queries there
-  int64_t groupHeads = 1;  ///< query heads whose tiles are worked on at the same time: they share keys and values in L2
+  int64_t storeSlots = 2;  ///< slices of results that a consumer stages
+  int64_t groupHeads = 1;  ///< query heads whose tiles are worked on at the same time, so that they share L2
 
   int64_t numConsumers() const { return rows / 64; }
   /// The keys of a block in powers of two, large ones first: each is a product of its own.

@@ -100,7 +100,7 @@ public:
 
   struct State {
     SoftmaxState softmax;
-    llvm::SmallVector<Value> weights;      ///< f32 [64, part] of each part of the keys
+    llvm::SmallVector<Value> weights;      ///< rounded [64, part] of each part of the keys: the last block's
     llvm::SmallVector<Value> accumulators; ///< f32 [64, part] of each part of the values
     RingPosition keys, values;
   };
@@ -116,12 +116,13 @@ public:
 
 private:
   llvm::SmallVector<Value> startScores(const RingPosition &queries, const RingPosition &keys);
-  llvm::SmallVector<Value> startOutputs(const State &state, ValueRange weights);
+  llvm::SmallVector<Value> startOutputs(const State &state);
   llvm::SmallVector<Value> mask(ValueRange scores, const WorkItem &item, Value index);
   State firstBlock(const WorkItem &item, const RingPosition &queries, State state);
   State nextBlock(const WorkItem &item, const RingPosition &queries, Value index, State state, bool isMasked);
   State lastProduct(State state);
   llvm::SmallVector<Value> rounded(ValueRange weights);
+  llvm::SmallVector<Value> rescaled(ValueRange accumulators, Value factor);
   Value firstRow(const WorkItem &item) { return b.add(item.firstQuery, b.i32(number_ * kConsumerRows)); }
 
   PersistentAttention &k_;
@@ -164,7 +165,7 @@ PersistentAttention::PersistentAttention(KernelBuilder &builder, const Shapes &s
   values_.emplace(b, tile_.stages, values, consumerWarps);
   for (int64_t consumer = 0; consumer < tile_.numConsumers(); ++consumer) {
     for (const DimensionPart &part : shapes.valueParts) {
-      stores_.emplace_back(b, shapes.resultTile(part));
+      stores_.emplace_back(b, shapes.resultTile(part), tile_.storeSlots);
     }
   }
 }
@@ -299,9 +300,9 @@ AttentionConsumer::State AttentionConsumer::unpack(ValueRange values) const {
 
 AttentionConsumer::State AttentionConsumer::initial(const RingPosition &keys, const RingPosition &values) {
   State state;
-  state.softmax = initialSoftmax(b, kConsumerRows);
+  state.softmax = initialLazySoftmax(b, kConsumerRows);
   for (int64_t part : shapes_.keyParts) {
-    state.weights.push_back(b.full(0, {kConsumerRows, part}, b.getF32Type()));
+    state.weights.push_back(b.full(0, {kConsumerRows, part}, shapes_.type));
   }
   for (const DimensionPart &part : shapes_.valueParts) {
     state.accumulators.push_back(b.full(0, {kConsumerRows, part.size}, b.getF32Type()));
@@ -326,10 +327,10 @@ llvm::SmallVector<Value> AttentionConsumer::startScores(const RingPosition &quer
   return scores;
 }
 
-llvm::SmallVector<Value> AttentionConsumer::startOutputs(const State &state, ValueRange weights) {
+llvm::SmallVector<Value> AttentionConsumer::startOutputs(const State &state) {
   llvm::SmallVector<Value> sums = state.accumulators;
   unsigned tile = 0;
-  for (Value part : weights) {
+  for (Value part : state.weights) {
     for (Value &sum : sums) {
       sum = b.startProduct(part, k_.values_->tile(state.values, tile++), sum);
     }
@@ -339,6 +340,14 @@ llvm::SmallVector<Value> AttentionConsumer::startOutputs(const State &state, Val
 
 llvm::SmallVector<Value> AttentionConsumer::rounded(ValueRange weights) {
   return llvm::map_to_vector(weights, [&](Value part) { return b.convert(part, shapes_.type); });
+}
+
+llvm::SmallVector<Value> AttentionConsumer::rescaled(ValueRange accumulators, Value factor) {
+  llvm::SmallVector<Value> results;
+  for (auto [accumulator, part] : llvm::zip_equal(accumulators, shapes_.valueParts)) {
+    results.push_back(b.mulf(accumulator, b.asColumn(factor, part.size)));
+  }
+  return results;
 }
 
 llvm::SmallVector<Value> AttentionConsumer::mask(ValueRange scores, const WorkItem &item, Value index) {
@@ -370,51 +379,45 @@ AttentionConsumer::State AttentionConsumer::firstBlock(const WorkItem &item, con
   if (shapes_.isCausal || shapes_.isRagged) {
     scores = mask(scores, item, b.i32(0));
   }
-  SoftmaxParts parts = accumulateSoftmax(b, state.softmax, scores, shapes_.scale);
+  SoftmaxParts parts = accumulateLazily(b, state.softmax, scores, shapes_.scale);
   state.softmax = parts.state;
-  state.weights = parts.weights;
+  state.weights = rounded(parts.weights);
   return state;
 }
 
 AttentionConsumer::State AttentionConsumer::nextBlock(const WorkItem &item, const RingPosition &queries, Value index,
                                                       State state, bool isMasked) {
   k_.keys_->await(state.keys);
-  llvm::SmallVector<Value> weights = rounded(state.weights);
   llvm::SmallVector<Value> scores = startScores(queries, state.keys);
   k_.values_->await(state.values);
-  llvm::SmallVector<Value> sums = startOutputs(state, weights);
-  unsigned ofValues = unsigned(weights.size() * sums.size());
-  scores = b.awaitProducts(scores, ofValues);
+  llvm::SmallVector<Value> sums = startOutputs(state);
+  scores = b.awaitProducts(scores, unsigned(state.weights.size() * sums.size()));
   k_.keys_->release(state.keys.slot);
   state.keys = k_.keys_->next(state.keys);
   if (isMasked) {
     scores = mask(scores, item, index);
   }
-  SoftmaxParts parts = accumulateSoftmax(b, state.softmax, scores, shapes_.scale);
+  SoftmaxParts parts = accumulateLazily(b, state.softmax, scores, shapes_.scale);
+  Value isRescaled = b.warpAny(parts.isRescaled);
   // The assembler moves arithmetic behind a wait for products, but not behind a loop: this one ends at once, and keeps
-  // the softmax where the products run.
+  // the softmax where the products run. The weights are handed through the wait for the products of those before them,
+  // whose registers are free then.
   k_.values_->await(state.values);
   llvm::SmallVector<Value> inFlight = sums;
-  llvm::append_range(inFlight, weights);
+  llvm::append_range(inFlight, parts.weights);
   llvm::SmallVector<Value> done = b.awaitProducts(inFlight, 0);
+  state.weights = rounded(ValueRange(done).drop_front(sums.size()));
   k_.values_->release(state.values.slot);
   state.values = k_.values_->next(state.values);
-  for (auto [accumulator, sum, part] : llvm::zip(state.accumulators, done, shapes_.valueParts)) {
-    accumulator = b.mulf(sum, b.asColumn(parts.rescale, part.size));
-  }
+  done.truncate(state.accumulators.size());
+  state.accumulators = b.ifThen(isRescaled, [&] { return rescaled(done, parts.rescale); }, done);
   state.softmax = parts.state;
-  state.weights = parts.weights;
   return state;
 }
 
 AttentionConsumer::State AttentionConsumer::lastProduct(State state) {
   k_.values_->await(state.values);
-  llvm::SmallVector<Value> weights = rounded(state.weights);
-  llvm::SmallVector<Value> inFlight = startOutputs(state, weights);
-  llvm::append_range(inFlight, weights);
-  llvm::SmallVector<Value> done = b.awaitProducts(inFlight, 0);
-  done.truncate(state.accumulators.size());
-  state.accumulators = done;
+  state.accumulators = b.awaitProducts(startOutputs(state), 0);
   k_.values_->release(state.values.slot);
   state.values = k_.values_->next(state.values);
   return state;
@@ -446,7 +449,8 @@ AttentionConsumer::State AttentionConsumer::attend(const WorkItem &item, const R
 
 void AttentionConsumer::store(const WorkItem &item, const State &state) {
   Value row = firstRow(item);
-  Value normalizer = softmaxNormalizer(b, state.softmax);
+  SoftmaxState softmax = totalled(b, state.softmax);
+  Value normalizer = softmaxNormalizer(b, softmax);
   for (auto [index, part] : llvm::enumerate(shapes_.valueParts)) {
     SharedTile slice = TileStore::sliceOf(shapes_.resultTile(part));
     Value column = b.add(b.mul(item.head, b.i32(shapes_.valueDim)), b.i32(part.offset));
@@ -459,7 +463,7 @@ void AttentionConsumer::store(const WorkItem &item, const State &state) {
   Value rows = b.add(b.splat(row, {kConsumerRows}), b.range(kConsumerRows));
   Value sequence = b.add(b.mul(b.toI64(item.batch), b.toI64(b.size("heads"))), b.toI64(item.head));
   Value base = b.advance(b.tensorParameter("lse"), b.mul(sequence, b.toI64(b.size("seq_q"))));
-  b.store(b.pointers(base, rows), logSumExp(b, state.softmax, -std::numeric_limits<double>::infinity()),
+  b.store(b.pointers(base, rows), logSumExp(b, softmax, -std::numeric_limits<double>::infinity()),
           b.lessThan(rows, b.splat(b.size("seq_q"), {kConsumerRows})));
 }
 

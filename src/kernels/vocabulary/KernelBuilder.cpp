@@ -361,6 +361,8 @@ Value KernelBuilder::reduceSum(Value tensor, unsigned axis) {
   });
 }
 
+Value KernelBuilder::warpAny(Value tensor) { return ttng::WarpAnyOp::create(*this, tensor); }
+
 Value KernelBuilder::cumulativeSum(Value vector) {
   Type element = getElementTypeOrSelf(vector.getType());
   auto scan = tt::ScanOp::create(*this, ValueRange{vector}, 0, /*reverse=*/false);

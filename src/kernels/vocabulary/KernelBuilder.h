@@ -91,6 +91,8 @@ public:
   mlir::Value reduceRowsSum(mlir::Value matrix);
   /// Sums over an axis, of floats or integers; of a vector, a scalar.
   mlir::Value reduceSum(mlir::Value tensor, unsigned axis);
+  /// Whether an element that the warp holds is true, for each warp: see ttng.warp_any for what may depend on it.
+  mlir::Value warpAny(mlir::Value tensor);
   /// Inclusive sums of a vector from its first element on.
   mlir::Value cumulativeSum(mlir::Value vector);
   mlir::Value reshape(mlir::Value tensor, llvm::ArrayRef<int64_t> shape);

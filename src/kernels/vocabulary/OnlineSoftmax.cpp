@@ -29,31 +29,70 @@ SoftmaxState initialSoftmax(KernelBuilder &b, int64_t rows) {
 }
 
 SoftmaxStep accumulateSoftmax(KernelBuilder &b, const SoftmaxState &state, Value scores) {
-  SoftmaxParts parts = accumulateSoftmax(b, state, scores, /*scale=*/1);
-  return {parts.state, parts.weights.front(), parts.rescale};
+  int64_t columns = cast<RankedTensorType>(scores.getType()).getShape()[1];
+  Value maximum = b.maxf(state.maximum, b.reduceRowsMax(scores));
+  Value reference = finiteMaximum(b, maximum);
+  Value weights = b.exp2(b.subf(scores, b.asColumn(reference, columns)));
+  Value rescale = b.exp2(b.subf(state.maximum, reference));
+  Value sum = b.addf(b.mulf(state.sum, rescale), b.reduceRowsSum(weights));
+  return {{maximum, sum}, weights, rescale};
 }
 
-SoftmaxParts accumulateSoftmax(KernelBuilder &b, const SoftmaxState &state, ValueRange scores, double scale) {
-  int64_t rows = rowsOf(state.sum);
+/// Columns of the sum's parts: each thread of the tensor cores' layout has two in a row.
+static constexpr int64_t kSumParts = 8;
+
+SoftmaxState initialLazySoftmax(KernelBuilder &b, int64_t rows) {
+  return {b.full(kMinusInfinity, {rows}, b.getF32Type()), b.full(0, {rows, kSumParts}, b.getF32Type())};
+}
+
+SoftmaxState totalled(KernelBuilder &b, const SoftmaxState &state) {
+  return {state.maximum, b.reduceRowsSum(state.sum)};
+}
+
+/// The maximum of each row over all tensors.
+static Value largestOf(KernelBuilder &b, ValueRange scores) {
   Value largest;
   for (Value part : scores) {
     Value ofPart = b.reduceRowsMax(part);
     largest = largest ? b.maxf(largest, ofPart) : ofPart;
   }
+  return largest;
+}
+
+/// The sum of tensors of one shape, by halves.
+static Value sumOf(KernelBuilder &b, llvm::SmallVector<Value> parts) {
+  while (parts.size() > 1) {
+    llvm::SmallVector<Value> sums;
+    for (size_t i = 0; i + 1 < parts.size(); i += 2) {
+      sums.push_back(b.addf(parts[i], parts[i + 1]));
+    }
+    if (parts.size() % 2) {
+      sums.push_back(parts.back());
+    }
+    parts = std::move(sums);
+  }
+  return parts.front();
+}
+
+SoftmaxParts accumulateLazily(KernelBuilder &b, const SoftmaxState &state, ValueRange scores, double scale) {
+  constexpr double kMostGrowth = 8;
+  int64_t rows = rowsOf(state.maximum);
+  auto full = [&](double value) { return b.full(value, {rows}, b.getF32Type()); };
   SoftmaxParts result;
-  Value maximum = b.maxf(state.maximum, b.mulf(largest, b.full(scale, {rows}, b.getF32Type())));
+  Value largest = b.mulf(largestOf(b, scores), full(scale));
+  result.isRescaled = b.lessThanf(b.addf(state.maximum, full(kMostGrowth)), largest);
+  Value maximum = b.select(result.isRescaled, largest, state.maximum);
   Value reference = finiteMaximum(b, maximum);
-  Value negated = b.subf(b.full(0, {rows}, b.getF32Type()), reference);
+  Value negated = b.subf(full(0), reference);
   result.rescale = b.exp2(b.subf(state.maximum, reference));
-  Value sum = b.mulf(state.sum, result.rescale);
+  llvm::SmallVector<Value> sums = {b.mulf(state.sum, b.asColumn(result.rescale, kSumParts))};
   for (Value part : scores) {
     int64_t columns = cast<RankedTensorType>(part.getType()).getShape()[1];
     Value factor = b.full(scale, {rows, columns}, b.getF32Type());
-    Value weights = b.exp2(b.fma(part, factor, b.asColumn(negated, columns)));
-    sum = b.addf(sum, b.reduceRowsSum(weights));
-    result.weights.push_back(weights);
+    result.weights.push_back(b.exp2(b.fma(part, factor, b.asColumn(negated, columns))));
+    sums.push_back(sumOf(b, b.splitColumns(result.weights.back(), kSumParts)));
   }
-  result.state = {maximum, sum};
+  result.state = {maximum, sumOf(b, sums)};
   return result;
 }
 

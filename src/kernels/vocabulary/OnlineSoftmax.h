@@ -32,11 +32,18 @@ struct SoftmaxParts {
   SoftmaxState state;
   llvm::SmallVector<mlir::Value> weights; ///< of each tensor
   mlir::Value rescale;
+  mlir::Value isRescaled; ///< i1 [rows]: where it is not 1
 };
 
-/// The same for scores that `scale` > 0 turns into base 2, in one instruction with the subtraction of the maximum.
-SoftmaxParts accumulateSoftmax(KernelBuilder &builder, const SoftmaxState &state, mlir::ValueRange scores,
-                               double scale);
+/// The same for scores that `scale` > 0 turns into base 2, in one instruction with the subtraction of the maximum, and
+/// with less to do for each block:
+///   - the maximum is taken as it was until it grows by more than 8: weights are at most 2^8, and nearly no block but
+///     the first of a row rescales. Only the last step's sum and values are divided, so that the result is the same;
+///   - the sum stays in parts, [rows, kSumParts], which `totalled` adds up at the end.
+SoftmaxParts accumulateLazily(KernelBuilder &builder, const SoftmaxState &state, mlir::ValueRange scores, double scale);
+SoftmaxState initialLazySoftmax(KernelBuilder &builder, int64_t rows);
+/// The state with a sum for each row.
+SoftmaxState totalled(KernelBuilder &builder, const SoftmaxState &state);
 
 /// Factor that turns the accumulated values into the result: 1 / l, and 0 for rows that attended to nothing.
 mlir::Value softmaxNormalizer(KernelBuilder &builder, const SoftmaxState &state);

@@ -15,12 +15,12 @@ SharedTile TileStore::sliceOf(const SharedTile &tile) {
   return {tile.rows, std::min(tile.columns, columns), tile.elementType};
 }
 
-int64_t TileStore::numSlotsOf(const SharedTile &tile) {
-  return std::min<int64_t>(2, tile.columns / sliceOf(tile).columns);
+int64_t TileStore::numSlotsOf(const SharedTile &tile, int64_t most) {
+  return std::min<int64_t>(most, tile.columns / sliceOf(tile).columns);
 }
 
-TileStore::TileStore(KernelBuilder &builder, const SharedTile &tile)
-    : builder_(builder), slice_(sliceOf(tile)), numSlots_(numSlotsOf(tile)),
+TileStore::TileStore(KernelBuilder &builder, const SharedTile &tile, int64_t mostSlots)
+    : builder_(builder), slice_(sliceOf(tile)), numSlots_(numSlotsOf(tile, mostSlots)),
       slots_(ttg::LocalAllocOp::create(builder, slice_.bufferType(numSlots_))) {}
 
 Value TileStore::slotOf(size_t slice) const {

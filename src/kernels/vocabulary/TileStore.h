@@ -18,10 +18,10 @@ public:
   /// The slice of a tile: what the tensor map of its matrix is made for.
   static SharedTile sliceOf(const SharedTile &tile);
   /// One slot fills while another one is read; a tile of one slice has no other.
-  static int64_t numSlotsOf(const SharedTile &tile);
+  static int64_t numSlotsOf(const SharedTile &tile, int64_t most = 2);
 
   /// Allocates the slots for tiles of that kind. Before the roles; each role that stores has one of its own.
-  TileStore(KernelBuilder &builder, const SharedTile &tile);
+  TileStore(KernelBuilder &builder, const SharedTile &tile, int64_t mostSlots = 2);
 
   /// Makes what is stored of a slice of the tile, in the type of the store's elements.
   using Finish = llvm::function_ref<mlir::Value(mlir::Value slice)>;

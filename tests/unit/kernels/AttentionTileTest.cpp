@@ -19,7 +19,9 @@ TEST_CASE("wide heads have fewer keys to a block, and one tile of queries") {
   CHECK(choose("heads=32 seq_q=4096 head_dim=64").keys == 128);
   CHECK(choose("heads=32 seq_q=4096 head_dim=128").keys == 128);
   CHECK(choose("heads=32 seq_q=4096 head_dim=128").queryStages == 2);
-  CHECK(choose("heads=32 seq_q=4096 head_dim=192 value_dim=128").keys == 64);
+  CHECK(choose("heads=32 seq_q=4096 head_dim=192 value_dim=128").keys == 128);
+  CHECK(choose("heads=32 seq_q=4096 head_dim=192 value_dim=128").storeSlots == 1);
+  CHECK(choose("heads=32 seq_q=4096 head_dim=192").keys == 64);
   CHECK(choose("heads=32 seq_q=4096 head_dim=256").keys == 64);
   CHECK(choose("heads=32 seq_q=4096 head_dim=256").queryStages == 1);
 }
@@ -31,11 +33,13 @@ TEST_CASE("few queries have one consumer") {
   CHECK(choose("heads=32 seq_q=* seq_k=4096 head_dim=128").numConsumers() == 2);
 }
 
-TEST_CASE("the heads of a group have their keys and values in L2") {
-  // 8192 keys and values of 128 are 4 MiB a head.
-  CHECK(choose("heads=32 kv_heads=8 seq_q=8192 head_dim=128").groupHeads == 6 * 4);
-  CHECK(choose("heads=32 seq_q=8192 head_dim=128").groupHeads == 6);
-  CHECK(choose("heads=32 kv_heads=8 seq_q=262144 head_dim=128").groupHeads == 4);
+TEST_CASE("heads of causal problems are worked on together, as far as L2 goes") {
+  // 2048 keys and values of 128 are 1 MiB a head.
+  CHECK(choose("heads=32 kv_heads=8 seq_q=2048 head_dim=128 causal=true").groupHeads == 24 * 4);
+  CHECK(choose("heads=32 seq_q=4096 head_dim=128 causal=true").groupHeads == 12);
+  CHECK(choose("heads=32 kv_heads=8 seq_q=262144 head_dim=128 causal=true").groupHeads == 8 * 4);
+  CHECK(choose("heads=32 kv_heads=8 seq_q=4096 head_dim=128").groupHeads == 4);
+  CHECK(choose("heads=32 seq_q=4096 head_dim=128").groupHeads == 1);
 }
 
 TEST_CASE("parts of a block are powers of two") {

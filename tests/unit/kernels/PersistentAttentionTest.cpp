@@ -73,16 +73,17 @@ TEST_CASE("the order of threads and of asynchronous work does not matter") {
     }
   }
   check("heads=2 kv_heads=1 seq_q=200 seq_k=150 head_dim=32 causal=true",
-        {.rows = 128, .keys = 32, .stages = 2, .queryStages = 1, .groupHeads = 2}, devices);
+        {.rows = 128, .keys = 32, .stages = 2, .queryStages = 1, .storeSlots = 1, .groupHeads = 2}, devices);
   check("heads=3 seq_q=70 seq_k=100 head_dim=16 dtype=fp16 out_dtype=fp32",
         {.rows = 64, .keys = 32, .stages = 3, .queryStages = 2, .groupHeads = 1}, devices);
 }
 
 TEST_CASE("blocks of one part and of several, heads of one part and of two") {
-  check("heads=1 seq_q=140 seq_k=200 head_dim=64", {.keys = 112, .queryStages = 2}, oneDevice(1));
+  check("heads=1 seq_q=140 seq_k=200 head_dim=64", {.keys = 112, .queryStages = 2, .storeSlots = 1}, oneDevice(1));
   check("heads=2 seq_q=130 seq_k=170 head_dim=48 causal=true", {.keys = 48}, oneDevice(2));
   check("heads=1 seq_q=70 seq_k=90 head_dim=96 value_dim=80 causal=true", {.rows = 64, .keys = 16}, oneDevice(3));
   check("heads=1 seq_q=40 seq_k=64 head_dim=16 value_dim=256", {.rows = 64, .keys = 64}, oneDevice(4));
+  check("heads=1 seq_q=40 seq_k=64 head_dim=16 value_dim=192", {.rows = 64, .keys = 64, .storeSlots = 1}, oneDevice(5));
 }
 
 TEST_CASE("one block of keys, a cut one, and whole ones") {

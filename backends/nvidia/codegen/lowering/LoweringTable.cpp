@@ -44,6 +44,7 @@ const LoweringTable &LoweringTable::get() {
     populateTensorCopyLowerings(built);
     populateTensormapLowerings(built);
     populateViewLowerings(built);
+    populateWarpAnyLowerings(built);
     populateWarpGroupDotLowerings(built);
     populateWarpSpecializeLowerings(built);
     return built;

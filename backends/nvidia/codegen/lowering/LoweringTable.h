@@ -72,6 +72,7 @@ void populateSharedMemoryLowerings(LoweringTable &table);
 void populateTensorCopyLowerings(LoweringTable &table);
 void populateTensormapLowerings(LoweringTable &table);
 void populateViewLowerings(LoweringTable &table);
+void populateWarpAnyLowerings(LoweringTable &table);
 void populateWarpGroupDotLowerings(LoweringTable &table);
 void populateWarpSpecializeLowerings(LoweringTable &table);
 
