@@ -46,7 +46,8 @@ std::vector<Expected> expectMlaDecode(const Description &description, const Size
                        .lseOfNothing = std::numeric_limits<double>::infinity()};
   AttentionOutputs outputs{batch, queries, heads, latent, longest * (rowSize + latent)};
   std::vector<Expected> expected = expectAttention(outputs, seed, [&](int64_t sequence, int64_t query, int64_t head) {
-    int64_t length = lengths[size_t(sequence)], seen = length;
+    // A cache without pages has no keys.
+    int64_t length = sizes["num_pages"] > 0 ? lengths[size_t(sequence)] : 0, seen = length;
     if (description.flag("causal")) {
       seen = std::min(seen, length - queries + query + 1);
     }

@@ -40,6 +40,9 @@ static void breakTable(std::vector<reference::HostTensor> &tensors) {
   }
 }
 
+/// Lengths of sequences whose cache has no page.
+static void takeCacheAway(std::vector<reference::HostTensor> &tensors) { setIntegers(tensors, "seq_lens", {100, 64}); }
+
 /// One key for all tokens, gates of 1 and beta of 1: each token overwrites what the last one wrote, and the matrix that
 /// is inverted is full of ones.
 static void repeatKeys(std::vector<reference::HostTensor> &tensors) {
@@ -53,6 +56,18 @@ static void repeatKeys(std::vector<reference::HostTensor> &tensors) {
       std::ranges::fill(tensor.bytes, uint8_t(0));
     } else if (tensor.shape.name == "beta") {
       tensor.bytes = reference::encode("fp32", std::vector<float>(size_t(tensor.shape.numElements()), 1));
+    }
+  }
+}
+
+/// Queries and keys whose squares sum up to about the 1e-6 that a norm adds to them; the first of either are zero.
+static void shrinkQueriesAndKeys(std::vector<reference::HostTensor> &tensors) {
+  for (reference::HostTensor &tensor : tensors) {
+    if (tensor.shape.name == "q" || tensor.shape.name == "k") {
+      std::vector<float> values = reference::decode(tensor.shape.dtype, tensor.bytes);
+      std::fill_n(values.begin(), tensor.shape.sizes.back(), 0.0F);
+      std::ranges::transform(values, values.begin(), [](float value) { return value * 0x1p-13F; });
+      tensor.bytes = reference::encode(tensor.shape.dtype, values);
     }
   }
 }
@@ -189,6 +204,13 @@ const std::vector<checked::Problem> &edgeCases() {
       {"gated_delta_rule mode=recurrent batch=3 tokens=9 qk_heads=1 key_dim=72 value_dim=40 varlen=true "
        "state_pool=true slots=2",
        {}},
+      {"gated_delta_rule mode=recurrent tokens=5 qk_heads=1 v_heads=2 key_dim=64 value_dim=48 qk_l2norm=true "
+       "dtype=fp32 "
+       "initial_state=true",
+       {},
+       1,
+       {},
+       shrinkQueriesAndKeys},
       {"gated_delta_rule mode=recurrent batch=* tokens=* qk_heads=1 key_dim=64 initial_state=true",
        {{"batch", 2}, {"tokens", 0}}},
       {"gated_delta_rule mode=recurrent batch=4 tokens=20 qk_heads=1 key_dim=32 varlen=true state_pool=true slots=3",
@@ -230,11 +252,17 @@ const std::vector<checked::Problem> &edgeCases() {
        1,
        {},
        repeatKeys},
+      {"gated_delta_rule tokens=33 qk_heads=1 v_heads=2 key_dim=64 value_dim=48 qk_l2norm=true initial_state=true",
+       {},
+       1,
+       {},
+       shrinkQueriesAndKeys},
       {"gated_delta_rule batch=1 tokens=64 qk_heads=2 key_dim=64 value_dim=64 dtype=fp16", {}},
 
       // mla_decode: lengths at the edges of pages and blocks, pages smaller and larger than a block or no multiple of
       // it, few heads, rows over several tiles, splits, lengths that are no lengths.
       {"mla_decode heads=16 max_kv=200 num_pages=4", {}},
+      {"mla_decode heads=16 max_kv=130 num_pages=4 splits=2 latent_dim=512 rope_dim=128", {}},
       {"mla_decode batch=6 heads=16 max_kv=200 num_pages=20 splits=3 latent_dim=64 rope_dim=16", {}},
       {"mla_decode batch=6 heads=40 seq_q=2 max_kv=150 num_pages=20 causal=true splits=7 latent_dim=64 rope_dim=16",
        {}},
@@ -260,6 +288,11 @@ const std::vector<checked::Problem> &edgeCases() {
        1,
        {{"seq_lens", {128, 100}}},
        breakTable},
+      {"mla_decode batch=2 heads=16 max_kv=100 splits=3 latent_dim=32 rope_dim=16",
+       {{"num_pages", 0}},
+       1,
+       {{"seq_lens", {0, 0}}},
+       takeCacheAway},
       {"mla_decode batch=3 heads=128 max_kv=130 num_pages=9 splits=4 causal=true latent_dim=64 rope_dim=16", {}},
       {"mla_decode batch=4 heads=16 max_kv=200 num_pages=16 splits=6 reuse_schedule=true latent_dim=64 rope_dim=16",
        {}},

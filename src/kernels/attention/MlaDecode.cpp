@@ -40,11 +40,12 @@ constexpr int64_t kCombinedRows = 4;
 
 } // namespace
 
-static MlaTile chooseTile(const Target &target) {
+static MlaTile chooseTile(const Target &target, int64_t rowSize) {
   // A row of 576 channels is 1152 bytes: the queries and a ring of two key tiles fill what shared memory there is.
   // The 512-wide output of 64 rows is 128 registers of 256 threads.
   if (target.capability >= 90 && target.capability < 120) {
-    return {64, 64, 8};
+    constexpr int64_t kLargestRow = 576;
+    return {64, rowSize <= kLargestRow ? 64 : 32, 8};
   }
   return target.capability == 80 ? MlaTile{64, 32, 8} : MlaTile{32, 16, 8};
 }
@@ -136,7 +137,9 @@ Value MlaDecodeWriter::sequenceBase(StringRef tensor, int64_t columns) {
 void MlaDecodeWriter::attendSequence(Value sequence) {
   KernelBuilder &b = b_;
   sequence_ = sequence;
-  length_ = sequenceLength(b, sequence);
+  // A cache without pages has no key to read, whatever the lengths say.
+  Value zero = b.i32(0), hasPages = b.lessThan(zero, b.size("num_pages"));
+  length_ = b.select(hasPages, sequenceLength(b, sequence), zero);
   Value seen = length_;
   if (causal_) {
     // Bottom right: the last query sees every key.
@@ -320,7 +323,7 @@ static KernelSignature makeSignature(const Description &description, MLIRContext
 }
 
 Result<BuiltKernel> buildMlaDecode(const Description &description, const Target &target, MLIRContext &context) {
-  const MlaTile tile = chooseTile(target);
+  const MlaTile tile = chooseTile(target, description.integer("latent_dim") + description.integer("rope_dim"));
   KernelSignature signature = makeSignature(description, context);
   KernelProgram program(context, signature, target);
   Expression one = Expression::constant(1);
