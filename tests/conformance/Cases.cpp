@@ -72,6 +72,17 @@ static void shrinkQueriesAndKeys(std::vector<reference::HostTensor> &tensors) {
   }
 }
 
+/// Queries 16 times as long: the maximum of a row grows by far more than 2^8 from block to block, and by less.
+static void sharpenScores(std::vector<reference::HostTensor> &tensors) {
+  for (reference::HostTensor &tensor : tensors) {
+    if (tensor.shape.name == "q") {
+      std::vector<float> values = reference::decode(tensor.shape.dtype, tensor.bytes);
+      std::ranges::transform(values, values.begin(), [](float value) { return 16 * value; });
+      tensor.bytes = reference::encode(tensor.shape.dtype, values);
+    }
+  }
+}
+
 /// 128 lengths from `first` in steps of two.
 static std::vector<double> growingLengths(int first) {
   std::vector<double> lengths;
@@ -149,6 +160,8 @@ const std::vector<checked::Problem> &edgeCases() {
       {"flash_attention batch=* heads=2 seq_q=*<=64 seq_k=* head_dim=128 dtype=fp16",
        {{"batch", 2}, {"seq_q", 50}, {"seq_k", 384}}},
       {"flash_attention heads=2 seq_q=256 seq_k=320 head_dim=256", {}},
+      {"flash_attention heads=2 kv_heads=1 seq_q=140 seq_k=900 head_dim=64", {}, 1, {}, sharpenScores},
+      {"flash_attention heads=2 seq_q=600 head_dim=128 causal=true dtype=fp16", {}, 1, {}, sharpenScores},
       {"flash_attention heads=2 seq_q=200 seq_k=200 head_dim=80 value_dim=48 causal=true out_dtype=fp32", {}},
 
       // fp8_block_matmul: scale blocks that are whole and cut in each dimension.
