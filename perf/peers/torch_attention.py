@@ -155,6 +155,7 @@ def main():
     results, failed = [], False
     table = ["| problem | us | TFLOP/s | of 989 | registers | spills | " +
              " | ".join(f"{name} us | ratio" for name in BACKENDS) + " |", "|---" * (6 + 2 * len(BACKENDS)) + "|"]
+    print("\n".join(table), flush=True)
     for problem in map(Problem, filter(None, lines)):
         try:
             results.append(measure(runtime, device, problem))
