@@ -35,6 +35,16 @@ tt.func @tma(%d: !tt.tensordesc<tensor<64x64xf16, #s>>, %i: i32, %b: !ttg.memdes
   tt.return
 }
 
+// CHECK-LABEL: tt.func @wgmma_open
+tt.func @wgmma_open(%a: tensor<64x64xf16>, %b: !ttg.memdesc<64x64xf16, #s, #smem>, %c: tensor<64x64xf32>, %p: tensor<64xi1>) {
+  // Before layouts are assigned neither the accumulator nor a left operand in registers has one.
+  // CHECK: ttng.warp_group_dot %{{.*}}, %{{.*}}, %{{.*}} {isAsync = true} : tensor<64x64xf16> * !ttg.memdesc<64x64xf16, {{.*}}> -> tensor<64x64xf32>
+  %0 = ttng.warp_group_dot %a, %b, %c {isAsync = true} : tensor<64x64xf16> * !ttg.memdesc<64x64xf16, #s, #smem> -> tensor<64x64xf32>
+  // CHECK: ttng.warp_any %{{.*}} : tensor<64xi1>
+  %1 = ttng.warp_any %p : tensor<64xi1>
+  tt.return
+}
+
 // CHECK-LABEL: tt.func @wgmma
 tt.func @wgmma(%a: !ttg.memdesc<64x64xf16, #s, #smem>, %c: tensor<64x64xf32, #mma>, %u: i1) {
   // CHECK: %[[D:.*]] = ttng.warp_group_dot %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} : !ttg.memdesc<64x64xf16, {{.*}}> * !ttg.memdesc<64x64xf16, {{.*}}> -> tensor<64x64xf32, #mma>
