@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""mutate_ir.py <jitk-opt> <corpus folder> [--seed N] [--count N]: damaged IR is refused with a message, never with a
-crash.
+"""mutate_ir.py <jitk-opt> <module or folder>... [--common-ir] [--seed N] [--count N]: damaged IR is refused with a message,
+never with a crash.
 
-Takes modules of the corpus, changes a few numbers, names, types, lines or characters, and gives them to the parser and
-verifiers, or to the whole lowering. The same seed makes the same modules; one that crashes is printed.
+Takes the modules, changes a few numbers, names, types, lines or characters, and gives them to the parser and verifiers,
+or to the whole lowering; those of CommonIR to all pipelines. The same seed makes the same modules; one that crashes is
+printed.
 """
 import argparse
 import pathlib
@@ -15,6 +16,9 @@ import sys
 LARGEST_MODULE = 40_000  # characters: a run is to take seconds
 NUMBERS = ["0", "1", "2", "3", "-1", "4", "8", "16", "64", "1024", "4096", "2147483648", "9223372036854775807",
            "99999999999999999999"]
+PIPELINES = [[], ["--jitk-ttgir-to-llvm-pipeline"]]
+COMMON_IR_PIPELINES = [[f"--jitk-commonir-to-ttgir-pipeline=target={target}", *lowering] for target in ("sm_80", "sm_90a")
+                       for lowering in ([], ["--jitk-ttgir-to-llvm-pipeline"])]
 TYPES = ["f16", "f32", "bf16", "i32", "i64", "i1", "i8", "f8E4M3FN", "index", "f64", "i7", "i128", "none"]
 
 
@@ -58,17 +62,20 @@ def mutate(text, draw):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("jitk_opt")
-    parser.add_argument("corpus", type=pathlib.Path)
+    parser.add_argument("modules", type=pathlib.Path, nargs="+")
+    parser.add_argument("--common-ir", action="store_true")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--count", type=int, default=500)
     options = parser.parse_args()
     draw = random.Random(options.seed)
-    files = sorted(path for suffix in ("*.mlir", "*.ttgir") for path in options.corpus.rglob(suffix))
+    found = [[path] if path.is_file() else [*path.rglob("*.mlir"), *path.rglob("*.ttgir")] for path in options.modules]
+    files = sorted(path for paths in found for path in paths)
+    pipelines = COMMON_IR_PIPELINES if options.common_ir else PIPELINES
     modules = [path.read_text() for path in files if path.stat().st_size <= LARGEST_MODULE]
     accepted = crashed = 0
     for number in range(options.count):
         text = mutate(draw.choice(modules), draw)
-        passes = draw.choice([[], ["--jitk-ttgir-to-llvm-pipeline"]])
+        passes = draw.choice(pipelines)
         # Bytes that are no text may come back in messages.
         done = subprocess.run([options.jitk_opt, "--mlir-disable-threading", *passes, "-"], input=text,
                               capture_output=True, text=True, errors="replace", timeout=60)
