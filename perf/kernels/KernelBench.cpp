@@ -59,7 +59,7 @@ public:
       addresses_.push_back(buffers_.back().address());
       if (!repeats) {
         device.copyToDevice(addresses_[i], data[i].bytes.data(), bytes);
-      } else if (shapes_[i].access == Access::Read) {
+      } else if (shapes_[i].access != Access::Written) {
         std::vector<uint8_t> pattern = patternOf(op, shapes_[i], i);
         device.copyToDevice(addresses_[i], pattern.data(), std::min(pattern.size(), bytes));
         gpu.repeat(addresses_[i], pattern.size(), bytes);
@@ -69,11 +69,20 @@ public:
   }
 
   const std::vector<uint64_t> &addresses() const { return addresses_; }
+  /// Of the tensor of that name; 0 if there is none.
+  uint64_t address(std::string_view name) const {
+    for (size_t i = 0; i < shapes_.size(); ++i) {
+      if (shapes_[i].name == name) {
+        return addresses_[i];
+      }
+    }
+    return 0;
+  }
 
-  /// Makes every byte of the outputs wrong.
+  /// Makes every byte of what is only written wrong.
   void poison(const api::Device &device) const {
     for (size_t i = 0; i < shapes_.size(); ++i) {
-      if (shapes_[i].access != Access::Read) {
+      if (shapes_[i].access == Access::Written) {
         device.fill(addresses_[i], 0xFF, buffers_[i].size());
       }
     }
@@ -90,10 +99,14 @@ private:
   static std::vector<uint8_t> patternOf(const std::string &op, const TensorShape &shape, size_t seed) {
     constexpr int64_t kElements = 1000003;
     std::string text = op + " m=1 n=1 k=" + std::to_string(kElements);
-    Result<Description> sample = parseDescription(op == "matmul" ? text + " dtype=" + shape.dtype : text);
+    if (op == "matmul") {
+      // A residual has any type that C has.
+      text = "matmul m=1 n=" + std::to_string(kElements) + " k=1 residual=true out_dtype=" + shape.dtype;
+    }
+    Result<Description> sample = parseDescription(text);
     std::vector<reference::HostTensor> tensors = *reference::makeTensors(*sample, {}, 1 + seed);
     for (reference::HostTensor &tensor : tensors) {
-      if (tensor.shape.dtype == shape.dtype) {
+      if (op == "matmul" ? tensor.shape.name == "residual" : tensor.shape.dtype == shape.dtype) {
         return std::move(tensor.bytes);
       }
     }
@@ -159,7 +172,7 @@ private:
   /// What is timed beside the kernel: a counterpart, or the same product of 16-bit operands.
   Peer yardstick(const Problem &problem, const Peer &other);
   /// The fastest of the first 8 that the heuristics propose.
-  std::function<void(void *)> bestOfCublas(const gpu::Product &product, const std::vector<uint64_t> &addresses);
+  std::function<void(void *)> bestOfCublas(const gpu::Product &product, const Tensors &tensors);
 
   Options options_;
   Gpu gpu_;
@@ -172,25 +185,39 @@ private:
 
 gpu::Product productOf(const Problem &problem) {
   const Description &d = problem.description;
-  return {problem.size("m"), problem.size("n"),   problem.size("k"),
-          d.word("dtype"),   d.word("out_dtype"), d.word("b_layout") == "col"};
+  return {.m = problem.size("m"),
+          .n = problem.size("n"),
+          .k = problem.size("k"),
+          .dtype = d.word("dtype"),
+          .outDtype = d.word("out_dtype"),
+          .columnMajorB = d.word("b_layout") == "col",
+          .hasBias = d.flag("bias"),
+          .hasAddend = d.flag("residual") || d.flag("accumulate"),
+          .activation = d.word("activation")};
+}
+
+/// Whether cuBLASLt has the op's last word.
+bool hasCublasPeer(const Description &description) {
+  return description.op() == "matmul" && description.word("activation") != "silu";
 }
 
 } // namespace
 
-std::function<void(void *)> KernelBench::bestOfCublas(const gpu::Product &product,
-                                                      const std::vector<uint64_t> &addresses) {
+std::function<void(void *)> KernelBench::bestOfCublas(const gpu::Product &product, const Tensors &tensors) {
   constexpr int kAlgorithms = 8;
   constexpr size_t kWorkspace = size_t(64) << 20;
   if (peerWorkspace_.size() == 0) {
     peerWorkspace_ = api::Buffer(device_, kWorkspace);
   }
   auto algorithms = std::make_shared<gpu::CublasLt::Algorithms>(cublas_->find(product, kAlgorithms, kWorkspace));
-  std::vector<uint64_t> a = addresses;
+  uint64_t c = tensors.address("c"), residual = tensors.address("residual");
+  gpu::ProductAddresses a = {.a = tensors.address("a"),
+                             .b = tensors.address("b"),
+                             .c = c,
+                             .bias = tensors.address("bias"),
+                             .addend = residual ? residual : c};
   uint64_t workspace = peerWorkspace_.address();
-  auto run = [=](size_t index) {
-    return [=](void *stream) { algorithms->run(index, a[0], a[1], a[2], workspace, stream); };
-  };
+  auto run = [=](size_t index) { return [=](void *stream) { algorithms->run(index, a, workspace, stream); }; };
   std::function<void(void *)> best;
   double least = HUGE_VAL;
   for (size_t index = 0; index < algorithms->size(); ++index) {
@@ -223,7 +250,9 @@ static double boundOf(const Problem &problem, const std::vector<float> &wanted) 
 
 std::string KernelBench::check(const Problem &problem, const Tensors &tensors,
                                const std::function<void(void *)> &enqueue, const Peer &other) const {
-  if (!other.enqueue) {
+  // What adds to its own output is not run twice.
+  bool accumulates = problem.description.op() == "matmul" && problem.description.flag("accumulate");
+  if (!other.enqueue || accumulates) {
     checked::Outcome outcome = checked::run(runtime_, device_, {problem.text, problem.sizes});
     if (!outcome.passed()) {
       throw std::runtime_error("the result is wrong");
@@ -250,8 +279,8 @@ std::string KernelBench::check(const Problem &problem, const Tensors &tensors,
 
 KernelBench::Peer KernelBench::counterpart(const Problem &problem, const Tensors &tensors) {
   const std::string &op = problem.description.op();
-  if (op == "matmul" && cublas_) {
-    return {"cuBLASLt, best of 8", bestOfCublas(productOf(problem), tensors.addresses())};
+  if (cublas_ && hasCublasPeer(problem.description)) {
+    return {"cuBLASLt, best of 8", bestOfCublas(productOf(problem), tensors)};
   }
   if (op != "fp8_block_matmul" || !problem.description.dimension("k").isStatic()) {
     return {};
@@ -283,7 +312,7 @@ KernelBench::Peer KernelBench::yardstick(const Problem &problem, const Peer &oth
   }
   Problem product = {text, *parseDescription(text), {}};
   peerTensors_ = std::make_unique<Tensors>(device_, gpu_, product);
-  return {"cuBLASLt bf16, best of 8", bestOfCublas(productOf(product), peerTensors_->addresses())};
+  return {"cuBLASLt bf16, best of 8", bestOfCublas(productOf(product), *peerTensors_)};
 }
 
 void KernelBench::time(const Problem &problem, Measurement &result) {

@@ -11,6 +11,8 @@ namespace {
 using Status = int;
 constexpr int kCompute32F = 68, kReal32F = 0, kReal16F = 2, kReal16Bf = 14;
 constexpr int kOpN = 0, kOpT = 1, kDescTransA = 3, kDescTransB = 4, kPreferenceWorkspace = 1;
+constexpr int kDescEpilogue = 7, kDescBiasPointer = 8;
+constexpr uint32_t kEpilogueDefault = 1, kEpilogueRelu = 2, kEpilogueBias = 4, kEpilogueGelu = 32;
 struct Algorithm {
   uint64_t data[8];
 };
@@ -107,6 +109,7 @@ struct CublasLt::Algorithms::Data {
   Library &l;
   void *desc = nullptr, *layoutA = nullptr, *layoutB = nullptr, *layoutC = nullptr;
   size_t workspaceBytes = 0;
+  bool hasBias = false, hasAddend = false;
   std::vector<HeuristicResult> found;
 };
 
@@ -115,14 +118,17 @@ CublasLt::Algorithms::Algorithms(Algorithms &&) noexcept = default;
 CublasLt::Algorithms::~Algorithms() = default;
 size_t CublasLt::Algorithms::size() const { return data_->found.size(); }
 
-void CublasLt::Algorithms::run(size_t index, uint64_t a, uint64_t b, uint64_t c, uint64_t workspace,
-                               void *stream) const {
+void CublasLt::Algorithms::run(size_t index, const ProductAddresses &tensors, uint64_t workspace, void *stream) const {
   const Data &d = *data_;
-  float one = 1, zero = 0;
+  float one = 1, beta = d.hasAddend ? 1 : 0;
+  if (d.hasBias) {
+    check(d.l.descSet(d.desc, kDescBiasPointer, &tensors.bias, sizeof tensors.bias), "bias");
+  }
+  uint64_t addend = d.hasAddend ? tensors.addend : tensors.c;
   auto pointer = [](uint64_t address) { return reinterpret_cast<void *>(address); };
-  check(d.l.run(d.l.handle, d.desc, &one, pointer(b), d.layoutB, pointer(a), d.layoutA, &zero, pointer(c), d.layoutC,
-                pointer(c), d.layoutC, &d.found[index].algorithm, pointer(workspace), workspace ? d.workspaceBytes : 0,
-                stream),
+  check(d.l.run(d.l.handle, d.desc, &one, pointer(tensors.b), d.layoutB, pointer(tensors.a), d.layoutA, &beta,
+                pointer(addend), d.layoutC, pointer(tensors.c), d.layoutC, &d.found[index].algorithm,
+                pointer(workspace), workspace ? d.workspaceBytes : 0, stream),
         "matmul");
 }
 
@@ -131,11 +137,17 @@ CublasLt::Algorithms CublasLt::find(const Product &p, int count, size_t workspac
   auto data = std::make_unique<Algorithms::Data>(l);
   Algorithms::Data &d = *data;
   d.workspaceBytes = workspaceBytes;
+  d.hasBias = p.hasBias;
+  d.hasAddend = p.hasAddend;
   // cuBLASLt is column major: c^T[n,m] = op(b)^T a^T, where row-major a is a^T already.
   int transB = p.columnMajorB ? kOpT : kOpN, transA = kOpN;
   check(l.descCreate(&d.desc, kCompute32F, kReal32F), "descriptor");
   check(l.descSet(d.desc, kDescTransA, &transB, sizeof transB), "attribute");
   check(l.descSet(d.desc, kDescTransB, &transA, sizeof transA), "attribute");
+  uint32_t epilogue = p.activation == "relu" ? kEpilogueRelu : p.activation == "gelu_tanh" ? kEpilogueGelu : 0;
+  epilogue |= p.hasBias ? kEpilogueBias : 0;
+  epilogue = epilogue ? epilogue : kEpilogueDefault;
+  check(l.descSet(d.desc, kDescEpilogue, &epilogue, sizeof epilogue), "epilogue");
   int type = typeOf(p.dtype), outType = typeOf(p.outDtype);
   check(p.columnMajorB ? l.layoutCreate(&d.layoutB, type, uint64_t(p.k), uint64_t(p.n), p.k)
                        : l.layoutCreate(&d.layoutB, type, uint64_t(p.n), uint64_t(p.k), p.n),

@@ -8,12 +8,19 @@
 
 namespace jitk::gpu {
 
-/// A row-major product c[m,n] = a[m,k] op(b); b is [n,k] if `columnMajorB`, else [k,n]. `dtype` of a and b is "fp16" or
-/// "bf16", `outDtype` of c one of these or "fp32".
+/// A row-major product c[m,n] = activation(a[m,k] op(b) + bias + addend); b is [n,k] if `columnMajorB`, else [k,n].
+/// `dtype` of a and b is "fp16" or "bf16", `outDtype` of c one of these or "fp32".
 struct Product {
   int64_t m = 0, n = 0, k = 0;
   std::string dtype, outDtype;
   bool columnMajorB = false;
+  bool hasBias = false, hasAddend = false;
+  std::string activation = "none"; ///< or "relu", "gelu_tanh"
+};
+
+/// Device addresses of a product's tensors; `bias` and `addend` where it has them. The addend may be c itself.
+struct ProductAddresses {
+  uint64_t a = 0, b = 0, c = 0, bias = 0, addend = 0;
 };
 
 /// One handle of cuBLASLt on the current device. Not thread-safe.
@@ -35,7 +42,7 @@ public:
     size_t size() const;
     /// Enqueues the product by algorithm `index` on a stream (null: the default one). `workspace` has as many bytes as
     /// the algorithms were asked for with.
-    void run(size_t index, uint64_t a, uint64_t b, uint64_t c, uint64_t workspace, void *stream) const;
+    void run(size_t index, const ProductAddresses &tensors, uint64_t workspace, void *stream) const;
 
   private:
     friend class CublasLt;
@@ -45,11 +52,6 @@ public:
   };
   /// At most `count` algorithms that need at most `workspaceBytes`; at least one.
   Algorithms find(const Product &product, int count, size_t workspaceBytes);
-
-  /// Runs the product by the first algorithm on the default stream, without workspace.
-  void matmul(const Product &product, uint64_t a, uint64_t b, uint64_t c) {
-    find(product, 1, 0).run(0, a, b, c, 0, nullptr);
-  }
 
 private:
   std::unique_ptr<Library> library_;

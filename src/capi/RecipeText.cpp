@@ -62,8 +62,17 @@ static Json toJson(const Argument &argument, const Recipe &recipe) {
 }
 
 static Json toJson(const TensorMap &map, const Recipe &recipe) {
-  return {{"tensor", recipe.tensors[map.tensor]}, {"element_type", map.elementType},        {"swizzle", map.swizzle},
-          {"sizes", toJson(map.sizes, recipe)},   {"strides", toJson(map.strides, recipe)}, {"box", map.box}};
+  Json json = {{"element_type", map.elementType},
+               {"swizzle", map.swizzle},
+               {"sizes", toJson(map.sizes, recipe)},
+               {"strides", toJson(map.strides, recipe)},
+               {"box", map.box}};
+  if (map.tensor == TensorMap::kWorkspace) {
+    json["workspace"] = toJson(map.offset, recipe);
+  } else {
+    json["tensor"] = recipe.tensors[map.tensor];
+  }
+  return json;
 }
 
 static Json toJson(const LaunchStep &step, const Recipe &recipe) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <bitset>
 #include <cstring>
 
 namespace jitk {
@@ -14,6 +15,7 @@ static constexpr size_t kTensorMapBytes = 128;
 /// What the driver copies from while a launch is enqueued; on the stack of `launch`.
 struct Kernel::Storage {
   alignas(64) std::byte maps[kMaximalTensorMaps][kTensorMapBytes];
+  std::bitset<kMaximalTensorMaps> isEncoded;
   uint64_t values[kMaximalArguments];
   void *arguments[kMaximalArguments];
 };
@@ -140,9 +142,13 @@ Status Kernel::evaluateGrid(const LaunchStep &step, std::span<const int64_t> dim
   return okStatus();
 }
 
-Status Kernel::encodeTensorMaps(const LaunchRequest &request, Storage &storage) const {
-  for (size_t i = 0; i < recipe_.tensorMaps.size(); ++i) {
-    const TensorMap &map = recipe_.tensorMaps[i];
+Status Kernel::encodeTensorMaps(const BoundStep &step, const LaunchRequest &request, Storage &storage) const {
+  for (const BoundArgument &argument : step.arguments) {
+    if (argument.kind != Argument::Kind::TensorMap || storage.isEncoded[argument.index]) {
+      continue;
+    }
+    storage.isEncoded.set(argument.index);
+    const TensorMap &map = recipe_.tensorMaps[argument.index];
     uint64_t sizes[kMaximalTensorMapRank], strides[kMaximalTensorMapRank];
     bool isEmpty = false;
     for (size_t axis = 0; axis < map.sizes.size(); ++axis) {
@@ -151,15 +157,19 @@ Status Kernel::encodeTensorMaps(const LaunchRequest &request, Storage &storage) 
     }
     if (isEmpty) {
       // No map has a size of zero: a kernel that runs at all moves nothing of such a tensor.
-      std::memset(storage.maps[i], 0, kTensorMapBytes);
+      std::memset(storage.maps[argument.index], 0, kTensorMapBytes);
       continue;
     }
     for (size_t axis = 0; axis < map.strides.size(); ++axis) {
       strides[axis] = static_cast<uint64_t>(map.strides[axis].evaluate(request.dimensions));
     }
-    JITK_TRY(device_->encodeTensorMap(storage.maps[i], map.elementType, request.tensors[map.tensor],
-                                      {sizes, map.sizes.size()}, {strides, map.strides.size()}, map.box, map.swizzle),
-             "while encoding the tensor map of " + recipe_.tensors[map.tensor]);
+    bool isInWorkspace = map.tensor == TensorMap::kWorkspace;
+    uint64_t address = isInWorkspace
+                           ? request.workspace + static_cast<uint64_t>(map.offset.evaluate(request.dimensions))
+                           : request.tensors[map.tensor];
+    JITK_TRY(device_->encodeTensorMap(storage.maps[argument.index], map.elementType, address, {sizes, map.sizes.size()},
+                                      {strides, map.strides.size()}, map.box, map.swizzle),
+             "while encoding the tensor map of " + (isInWorkspace ? "the workspace" : recipe_.tensors[map.tensor]));
   }
   return okStatus();
 }
@@ -216,7 +226,11 @@ Status Kernel::launch(const LaunchRequest &request) const {
   JITK_TRY(checkRest(request));
 
   Storage storage;
-  JITK_TRY(encodeTensorMaps(request, storage));
+  for (size_t i = 0; i < steps_.size(); ++i) {
+    if (!isEmpty(grids[i])) {
+      JITK_TRY(encodeTensorMaps(steps_[i], request, storage));
+    }
+  }
   // All steps or none: what can fail of a later one fails before the first is enqueued.
   for (size_t i = 1; i < steps_.size(); ++i) {
     JITK_TRY(packArguments(steps_[i], request, storage));

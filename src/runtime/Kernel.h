@@ -71,7 +71,7 @@ private:
   Status checkTensors(std::span<const uint64_t> tensors) const;
   Status checkRest(const LaunchRequest &request) const;
   Status evaluateGrid(const LaunchStep &step, std::span<const int64_t> dimensions, Grid &grid) const;
-  Status encodeTensorMaps(const LaunchRequest &request, Storage &storage) const;
+  Status encodeTensorMaps(const BoundStep &step, const LaunchRequest &request, Storage &storage) const;
   Status packArguments(const BoundStep &step, const LaunchRequest &request, Storage &storage) const;
 
   std::shared_ptr<Device> device_;

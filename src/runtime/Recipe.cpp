@@ -5,10 +5,10 @@
 namespace jitk {
 
 // Changes with the byte form below.
-static constexpr uint32_t kRecipeVersion = 1;
+static constexpr uint32_t kRecipeVersion = 2;
 
 // Least bytes of one element, for `ByteReader::count`.
-static constexpr size_t kTermBytes = 9, kStringBytes = 4, kArgumentBytes = 9, kTensorMapBytes = 24, kStepBytes = 44;
+static constexpr size_t kTermBytes = 9, kStringBytes = 4, kArgumentBytes = 9, kTensorMapBytes = 28, kStepBytes = 44;
 
 static void write(ByteWriter &writer, const Expression &expression) {
   writer.integer(static_cast<uint32_t>(expression.terms().size()));
@@ -46,6 +46,7 @@ static void write(ByteWriter &writer, const TensorMap &map) {
   write(writer, map.sizes);
   write(writer, map.strides);
   write(writer, map.box);
+  write(writer, map.offset);
 }
 
 static void write(ByteWriter &writer, const LaunchStep &step) {
@@ -127,6 +128,7 @@ static TensorMap readTensorMap(ByteReader &reader) {
   map.sizes = readExpressions(reader);
   map.strides = readExpressions(reader);
   map.box = readNumbers(reader);
+  map.offset = readExpression(reader);
   return map;
 }
 
@@ -190,6 +192,7 @@ Recipe Recipe::onDevice(uint32_t count) const {
   for (TensorMap &map : recipe.tensorMaps) {
     bind(map.sizes);
     bind(map.strides);
+    map.offset = map.offset.onDevice(count);
   }
   for (LaunchStep &step : recipe.steps) {
     bind(step.grid);
@@ -214,14 +217,16 @@ static bool areValid(std::span<const Expression> expressions, size_t numDimensio
 
 static Status validateMap(const TensorMap &map, const Recipe &recipe) {
   size_t rank = map.sizes.size();
-  if (map.tensor >= recipe.tensors.size()) {
+  if (map.tensor >= recipe.tensors.size() && map.tensor != TensorMap::kWorkspace) {
     return wrong("a tensor map of tensor " + std::to_string(map.tensor));
   }
   if (rank == 0 || rank > kMaximalTensorMapRank || map.strides.size() != rank - 1 || map.box.size() != rank) {
     return wrong("a tensor map of rank " + std::to_string(rank));
   }
-  if (!areValid(map.sizes, recipe.dimensions.size()) || !areValid(map.strides, recipe.dimensions.size())) {
-    return wrong("a size or stride of a tensor map");
+  size_t numDimensions = recipe.dimensions.size();
+  if (!areValid(map.sizes, numDimensions) || !areValid(map.strides, numDimensions) ||
+      !map.offset.isValid(numDimensions)) {
+    return wrong("a size, stride or offset of a tensor map");
   }
   return okStatus();
 }

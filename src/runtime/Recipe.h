@@ -14,7 +14,7 @@ namespace jitk {
 
 // What fits into the buffers that a launch has on its stack.
 inline constexpr size_t kMaximalDimensions = 16;
-inline constexpr size_t kMaximalSteps = 8;
+inline constexpr size_t kMaximalSteps = 16;
 inline constexpr size_t kMaximalTensorMaps = 24;
 inline constexpr size_t kMaximalTensorMapRank = 5;
 inline constexpr size_t kMaximalArguments = 64;
@@ -77,12 +77,16 @@ struct Argument {
 
 /// A tensor map to encode for a launch; the parameters of cuTensorMapEncodeTiled, innermost dimension first.
 struct TensorMap {
+  /// As `tensor`: the map describes a part of the workspace.
+  static constexpr uint32_t kWorkspace = UINT32_MAX;
+
   uint32_t tensor = 0;      ///< which tensor it describes
   uint32_t elementType = 0; ///< CUtensorMapDataType
   uint32_t swizzle = 0;     ///< CUtensorMapSwizzle
   std::vector<Expression> sizes;
   std::vector<Expression> strides; ///< in bytes, of all dimensions but the innermost
   std::vector<uint32_t> box;
+  Expression offset = {}; ///< in bytes, of the part of the workspace
   bool operator==(const TensorMap &) const = default;
 };
 

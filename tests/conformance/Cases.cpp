@@ -138,6 +138,12 @@ const std::vector<checked::Problem> &edgeCases() {
       {"matmul m=* n=192 k=72 b_layout=col bias=true residual=true activation=gelu_tanh", {{"m", 200}}},
       {"matmul m=40 n=72 k=136 dtype=fp16 b_layout=col out_dtype=fp32 bias=true accumulate=true", {}},
 
+      // matmul of few tiles, K split over CTAs: parts that do not divide K, rows and columns past the end.
+      {"matmul m=64 n=64 k=4096", {}},
+      {"matmul m=50 n=136 k=3000 b_layout=col bias=true residual=true activation=silu", {}},
+      {"matmul m=*<=100 n=72 k=2560 dtype=fp16 b_layout=col out_dtype=fp32 accumulate=true", {{"m", 3}}},
+      {"matmul m=*<=100 n=72 k=2560 dtype=fp16 b_layout=col out_dtype=fp32 accumulate=true", {{"m", 77}}},
+
       // flash_attention: masks, groups of heads, every head size, lengths that are no multiple of a block.
       {"flash_attention heads=1 seq_q=32 seq_k=32 head_dim=32 dtype=fp16 out_dtype=fp32", {}},
       {"flash_attention heads=2 kv_heads=1 seq_q=70 seq_k=100 head_dim=64 causal=true", {}},

@@ -18,7 +18,9 @@ namespace {
 
 std::string textOf(const gpu::Product &p) {
   return "matmul m=" + std::to_string(p.m) + " n=" + std::to_string(p.n) + " k=" + std::to_string(p.k) +
-         " dtype=" + p.dtype + " out_dtype=" + p.outDtype + " b_layout=" + (p.columnMajorB ? "col" : "row");
+         " dtype=" + p.dtype + " out_dtype=" + p.outDtype + " b_layout=" + (p.columnMajorB ? "col" : "row") +
+         " bias=" + (p.hasBias ? "true" : "false") + " residual=" + (p.hasAddend ? "true" : "false") +
+         " activation=" + p.activation;
 }
 
 } // namespace
@@ -26,22 +28,38 @@ std::string textOf(const gpu::Product &p) {
 TEST_SUITE("gpu") {
   TEST_CASE("products agree with cuBLASLt over whole matrices") {
     gpu::CublasLt cublas;
-    const gpu::Product products[] = {
-        {128, 128, 128, "fp16", "fp16", false},   {1024, 1024, 1024, "fp16", "fp16", false},
-        {4096, 2112, 7168, "bf16", "bf16", true}, {64, 7168, 2048, "bf16", "bf16", true},
-        {1000, 520, 1032, "fp16", "fp32", true},  {8192, 8192, 8192, "bf16", "bf16", true}};
+    const gpu::Product products[] = {{128, 128, 128, "fp16", "fp16", false},
+                                     {1024, 1024, 1024, "fp16", "fp16", false},
+                                     {4096, 2112, 7168, "bf16", "bf16", true},
+                                     {64, 7168, 2048, "bf16", "bf16", true},
+                                     {1000, 520, 1032, "fp16", "fp32", true},
+                                     {8192, 8192, 8192, "bf16", "bf16", true},
+                                     {128, 2112, 7168, "bf16", "bf16", true},
+                                     {1000, 8192, 264, "fp16", "fp16", false},
+                                     {1000, 8192, 264, "bf16", "bf16", true, true, true},
+                                     {1000, 4104, 520, "fp16", "fp16", true, true, false, "gelu_tanh"},
+                                     {50, 2112, 7168, "bf16", "bf16", true, true, true, "relu"}};
     for (const gpu::Product &p : products) {
       CAPTURE(textOf(p));
       OnDevice tensors(textOf(p), 11);
       std::vector<uint64_t> addresses = tensors.addresses();
-      api::Kernel::obtain(Session::get().runtime, Session::get().device, api::Description::parse(textOf(p)))
-          .launch(addresses);
+      size_t c = tensors.size() - 1;
+      api::Kernel kernel =
+          api::Kernel::obtain(Session::get().runtime, Session::get().device, api::Description::parse(textOf(p)));
+      api::Buffer workspace(Session::get().device, std::max<uint64_t>(kernel.workspaceBytes({}), 1));
+      kernel.launch(addresses, {}, {}, workspace.address(), workspace.size());
       Session::get().device.synchronize();
-      std::vector<float> ours = tensors.values(2);
-      tensors.poison(2);
-      cublas.matmul(p, addresses[0], addresses[1], addresses[2]);
+      std::vector<float> ours = tensors.values(c);
+      tensors.poison(c);
+      cublas.find(p, 1, 0).run(0,
+                               {.a = addresses[0],
+                                .b = addresses[1],
+                                .c = addresses[c],
+                                .bias = p.hasBias ? addresses[2] : 0,
+                                .addend = p.hasAddend ? addresses[c - 1] : 0},
+                               0, nullptr);
       Session::get().device.synchronize();
-      std::vector<float> theirs = tensors.values(2);
+      std::vector<float> theirs = tensors.values(c);
       // Both sum k products of N(0,1) in fp32 in some order and round once: the sums differ by far less than one
       // rounding, so that results differ by at most one unit in the last place of the largest, about 6 sqrt(k).
       double bound = 2 * reference::unitRoundoff(p.outDtype) * 6 * std::sqrt(double(p.k)) + 1e-6 * double(p.k);
@@ -57,6 +75,8 @@ TEST_SUITE("gpu") {
   TEST_CASE("two hundred launches give equal bits") {
     for (const char *text :
          {"matmul m=300 n=520 k=1032 dtype=bf16 b_layout=col",
+          "matmul m=128 n=2112 k=7168 b_layout=col bias=true activation=silu",
+          "matmul m=2048 n=4224 k=520 b_layout=col bias=true residual=true",
           "flash_attention heads=8 kv_heads=2 seq_q=300 seq_k=500 head_dim=128 causal=true",
           "fp8_block_matmul m=100 n=520 k=1032", "fp8_block_matmul m=300 n=520 k=1040",
           "fp8_block_matmul m=20 n=520 k=1040", "grouped_fp8_block_matmul groups=4 m=700 n=520 k=1040",

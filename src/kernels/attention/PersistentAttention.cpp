@@ -515,7 +515,8 @@ static KernelSignature declare(const Description &description, const Shapes &sha
   auto tensor = [&](const char *name, const char *sequence, const char *heads, int64_t dim,
                     llvm::ArrayRef<SharedTile> tiles) {
     Expression columns = Expression::binary(Op::Mul, signature.expression(heads), Expression::constant(dim));
-    signature.tiledTensor(name, {signature.expression("batch"), signature.expression(sequence), columns}, tiles);
+    signature.tiledTensor(name, tiles.front().elementType,
+                          {signature.expression("batch"), signature.expression(sequence), columns}, tiles);
   };
   tensor("q", "seq_q", "heads", shapes.headDim, queries);
   tensor("k", "seq_k", "kv_heads", shapes.headDim, keys);

@@ -47,7 +47,7 @@ private:
     llvm::SmallVector<Value> right;
   };
 
-  llvm::SmallVector<Value> multiply(int64_t consumer, const TilePosition &at, RingPosition &position) override;
+  llvm::SmallVector<Value> multiply(int64_t consumer, const ProductTile &at, RingPosition &position) override;
   Value partColumn(const TilePosition &at, size_t part) override;
   Value operandColumn(const TilePosition &at, size_t part) override;
   Value firstRow(const TilePosition &at, int64_t consumer) override;
@@ -224,7 +224,7 @@ llvm::SmallVector<Value> PersistentFp8Matmul::addBlocks(int64_t consumer, const 
   return next;
 }
 
-llvm::SmallVector<Value> PersistentFp8Matmul::multiply(int64_t consumer, const TilePosition &at,
+llvm::SmallVector<Value> PersistentFp8Matmul::multiply(int64_t consumer, const ProductTile &at,
                                                        RingPosition &position) {
   Scales pointers = pointersToScales(consumer, at);
   int64_t rest = numBlocks_ % tile_.unrolled, whole = numBlocks_ - rest;
@@ -285,9 +285,9 @@ Result<BuiltKernel> buildPersistentFp8Matmul(const Description &description, llv
                                              const Target &target, MLIRContext &context) {
   using Op = Expression::Op;
   RowGroups groups = rowGroupsOf(description);
+  Type inputType = elementTypeOf("e4m3", context), outputType = elementTypeOf(description.word("out_dtype"), context);
   auto shapes = llvm::map_to_vector(variants, [&](const PersistentVariant &variant) {
-    ProductShapes shape(variant.tile, /*isColumnMajorB=*/true, elementTypeOf("e4m3", context),
-                        elementTypeOf(description.word("out_dtype"), context));
+    ProductShapes shape(variant.tile, description.dimension("k").value, /*isColumnMajorB=*/true, inputType, outputType);
     shape.batch = groups == RowGroups::Masked ? "groups" : nullptr;
     return shape;
   });
@@ -306,19 +306,20 @@ Result<BuiltKernel> buildPersistentFp8Matmul(const Description &description, llv
   }
   ProductTiles tiles(shapes);
   Type fp32 = elementTypeOf("fp32", context);
-  signature.tiledTensor("a", rows, k, tiles.a);
+  signature.tiledTensor("a", inputType, rows, k, tiles.a);
   signature.tensor("a_scale", fp32);
-  signature.tiledTensor("b", columns, k, tiles.b);
+  signature.tiledTensor("b", inputType, columns, k, tiles.b);
   signature.tensor("b_scale", fp32);
   if (groups != RowGroups::None) {
     signature.tensor(groups == RowGroups::Masked ? "valid_rows" : "row_group", elementTypeOf("int32", context));
   }
-  signature.tiledTensor("c", rows, n, tiles.c);
+  signature.tiledTensor("c", outputType, rows, n, tiles.c);
   KernelProgram program(context, signature, target);
   int64_t size = description.dimension("k").value;
-  addProductSteps(
-      program, signature, "fp8_block_matmul", variants, shapes,
-      [&](KernelBuilder &b, const ProductShapes &shape) { PersistentFp8Matmul(b, shape, size, groups).write(); });
+  addProductSteps(program, signature, "fp8_block_matmul", variants, shapes, Epilogue(),
+                  [&](KernelBuilder &b, const ProductShapes &shape, const Epilogue &) {
+                    PersistentFp8Matmul(b, shape, size, groups).write();
+                  });
   return std::move(program).finish();
 }
 

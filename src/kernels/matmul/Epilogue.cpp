@@ -19,12 +19,12 @@ Epilogue::Epilogue(const Description &description)
                       .Case("silu", Activation::Silu)
                       .Default(Activation::None)) {}
 
-/// x / (1 + exp(-scale x)). Where the exponential overflows the quotient is zero, as it should be.
+/// x / (1 + exp(-scale x)). Where the exponential overflows its reciprocal is zero, as it should be.
 static Value timesSigmoid(KernelBuilder &b, Value x, Value scaled, double scale) {
   auto shape = cast<RankedTensorType>(x.getType()).getShape();
   auto constant = [&](double value) { return b.full(value, shape, b.getF32Type()); };
   Value power = b.exp2(b.mulf(scaled, constant(-scale * std::numbers::log2e)));
-  return b.divf(x, b.addf(constant(1), power));
+  return b.mulf(x, b.divf(constant(1), b.addf(constant(1), power)));
 }
 
 Value Epilogue::activate(KernelBuilder &b, Value x) const {

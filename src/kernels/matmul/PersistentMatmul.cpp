@@ -1,5 +1,6 @@
 #include "src/kernels/matmul/PersistentMatmul.h"
 
+#include "src/kernels/matmul/PartialSums.h"
 #include "src/kernels/matmul/PersistentProduct.h"
 
 #include <algorithm>
@@ -25,7 +26,7 @@ public:
   using PersistentProduct::PersistentProduct;
 
 private:
-  llvm::SmallVector<Value> multiply(int64_t consumer, const TilePosition &at, RingPosition &position) override;
+  llvm::SmallVector<Value> multiply(int64_t consumer, const ProductTile &at, RingPosition &position) override;
   llvm::SmallVector<Value> startBlock(int64_t consumer, const RingPosition &position, ValueRange sums,
                                       bool accumulates);
   llvm::SmallVector<Value> awaitBlocks(ValueRange sums, unsigned inFlight);
@@ -47,13 +48,13 @@ llvm::SmallVector<Value> PersistentMatmul::awaitBlocks(ValueRange sums, unsigned
   return llvm::map_to_vector(sums, [&](Value sum) { return b.awaitProducts(sum, inFlight * unsigned(parts_.size())); });
 }
 
-llvm::SmallVector<Value> PersistentMatmul::multiply(int64_t consumer, const TilePosition &, RingPosition &position) {
+llvm::SmallVector<Value> PersistentMatmul::multiply(int64_t consumer, const ProductTile &, RingPosition &position) {
   // One block's products are in flight while the next ones are started; a slot is given back when those have begun.
   llvm::SmallVector<Value> carried = startBlock(consumer, position, zeros(), /*accumulates=*/false);
   size_t numSums = parts_.size();
   RingPosition next = ring_->next(position);
   carried.append({position.slot, next.slot, next.phase});
-  carried = b.loop(b.i32(tile_.k), b.size("k"), tile_.k, carried, [&](Value, ValueRange now) {
+  carried = b.loop(b.i32(tile_.k), b.i32(shapes_.depth()), tile_.k, carried, [&](Value, ValueRange now) {
     Value last = now[numSums];
     RingPosition here = {now[numSums + 1], now[numSums + 2]};
     llvm::SmallVector<Value> sums = startBlock(consumer, here, now.take_front(numSums), /*accumulates=*/true);
@@ -72,9 +73,10 @@ llvm::SmallVector<Value> PersistentMatmul::multiply(int64_t consumer, const Tile
 Result<BuiltKernel> buildPersistentMatmul(const Description &description, llvm::ArrayRef<PersistentVariant> variants,
                                           const Target &target, MLIRContext &context) {
   bool isColumnMajor = description.word("b_layout") == "col";
+  Type inputType = elementTypeOf(description.word("dtype"), context);
+  Type outputType = elementTypeOf(description.word("out_dtype"), context);
   auto shapes = llvm::map_to_vector(variants, [&](const PersistentVariant &variant) {
-    return ProductShapes(variant.tile, isColumnMajor, elementTypeOf(description.word("dtype"), context),
-                         elementTypeOf(description.word("out_dtype"), context));
+    return ProductShapes(variant.tile, description.dimension("k").value, isColumnMajor, inputType, outputType);
   });
   KernelSignature signature;
   for (const char *name : {"m", "n", "k"}) {
@@ -82,19 +84,22 @@ Result<BuiltKernel> buildPersistentMatmul(const Description &description, llvm::
   }
   Expression m = signature.expression("m"), n = signature.expression("n"), k = signature.expression("k");
   ProductTiles tiles(shapes);
-  signature.tiledTensor("a", m, k, tiles.a);
-  signature.tiledTensor("b", isColumnMajor ? n : k, isColumnMajor ? k : n, tiles.b);
+  signature.tiledTensor("a", inputType, m, k, tiles.a);
+  signature.tiledTensor("b", inputType, isColumnMajor ? n : k, isColumnMajor ? k : n, tiles.b);
   Epilogue epilogue(description);
   if (epilogue.hasBias()) {
-    signature.tiledTensor("bias", Expression::constant(1), n, tiles.bias);
+    signature.tiledTensor("bias", outputType, Expression::constant(1), n, tiles.bias);
   }
   if (description.flag("residual")) {
-    signature.tiledTensor("residual", m, n, tiles.c);
+    signature.tiledTensor("residual", outputType, m, n, tiles.c);
   }
-  signature.tiledTensor("c", m, n, tiles.c);
+  signature.tiledTensor("c", outputType, m, n, tiles.c);
+  declarePartialSums(signature, shapes);
   KernelProgram program(context, signature, target);
-  addProductSteps(program, signature, "matmul", variants, shapes,
-                  [&](KernelBuilder &b, const ProductShapes &shape) { PersistentMatmul(b, shape, epilogue).write(); });
+  addProductSteps(program, signature, "matmul", variants, shapes, epilogue,
+                  [](KernelBuilder &b, const ProductShapes &shape, const Epilogue &own) {
+                    PersistentMatmul(b, shape, own).write();
+                  });
   return std::move(program).finish();
 }
 

@@ -1,5 +1,6 @@
 #include "src/kernels/matmul/PersistentProduct.h"
 
+#include "src/kernels/matmul/PartialSums.h"
 #include "src/kernels/vocabulary/Roles.h"
 
 using namespace mlir;
@@ -13,19 +14,29 @@ bool isMultipleOf(const Dimension &dimension, int64_t factor) {
   return (dimension.isStatic() ? dimension.value : dimension.divisor) % factor == 0;
 }
 
-ProductShapes::ProductShapes(const PersistentTile &chosen, bool isColumnMajorB, Type inputType, Type outputType)
-    : tile(chosen), parts(chosen.parts()), left{"a", "m", true}, right{"b", "n", isColumnMajorB}, inputType(inputType),
-      outputType(outputType) {
+ProductShapes::ProductShapes(const PersistentTile &chosen, int64_t depth, bool isColumnMajorB, Type inputType,
+                             Type outputType)
+    : tile(chosen), k(depth), parts(chosen.parts()), left{"a", "m", true}, right{"b", "n", isColumnMajorB},
+      inputType(inputType), outputType(outputType), result("c") {
+  if (isSplit()) {
+    result = (llvm::Twine("partial_sums_") + llvm::Twine(tile.rows) + "x" + llvm::Twine(tile.columns) + "x" +
+              llvm::Twine(tile.splits) + (tile.transposed ? "t" : ""))
+                 .str();
+  }
   if (tile.transposed) {
     std::swap(left, right);
   }
+}
+
+Type ProductShapes::resultType() const {
+  return isSplit() ? Type(Float32Type::get(outputType.getContext())) : outputType;
 }
 
 SharedTile ProductShapes::leftTile() const { return left.tile(PersistentProduct::kConsumerRows, tile.k, inputType); }
 
 SharedTile ProductShapes::resultTile(int64_t part) const {
   constexpr int64_t kRows = PersistentProduct::kConsumerRows;
-  return tile.transposed ? SharedTile{part, kRows, outputType} : SharedTile{kRows, part, outputType};
+  return tile.transposed ? SharedTile{part, kRows, resultType()} : SharedTile{kRows, part, resultType()};
 }
 
 PersistentProduct::PersistentProduct(KernelBuilder &builder, const ProductShapes &shapes, const Epilogue &epilogue)
@@ -68,10 +79,33 @@ void PersistentProduct::write() {
   specialize(b, roles);
 }
 
+Expression paddedRows(const KernelSignature &signature, const ProductShapes &shapes) {
+  using Op = Expression::Op;
+  Expression tile = Expression::constant(shapes.tile.rowsOfC());
+  return Expression::binary(Op::Mul, Expression::binary(Op::CeilDiv, signature.expression("m"), tile), tile);
+}
+
 llvm::SmallVector<Value> PersistentProduct::forEachTileOf(ValueRange carried, TileBody body) {
   TileGrid grid = {b.ceilDiv(b.size(shapes_.left.outer), tile_.rows),
                    b.ceilDiv(b.size(shapes_.right.outer), tile_.columns)};
   return forEachTile(b, grid, tile_.groupRows, carried, body);
+}
+
+llvm::SmallVector<Value> PersistentProduct::forEachProduct(ValueRange carried, ProductBody body) {
+  if (!shapes_.isSplit()) {
+    return forEachTileOf(carried,
+                         [&](TilePosition at, ValueRange now) { return body({at, /*split=*/{}, b.i32(0)}, now); });
+  }
+  TileGrid grid = {b.ceilDiv(b.size(shapes_.left.outer), tile_.rows),
+                   b.ceilDiv(b.size(shapes_.right.outer), tile_.columns)};
+  // All tiles of one part of K before the next part: CTAs side by side share operands.
+  Value tiles = b.mul(grid.rows, grid.columns);
+  return b.loop(b.programId(0), b.mul(tiles, b.i32(tile_.splits)), b.numPrograms(0), carried,
+                [&](Value number, ValueRange now) {
+                  TilePosition at = rasterize(b, b.rem(number, tiles), grid, tile_.groupRows);
+                  Value split = b.div(number, tiles);
+                  return body({at, split, b.mul(split, b.i32(shapes_.depth()))}, now);
+                });
 }
 
 Value PersistentProduct::firstRow(const TilePosition &at, int64_t consumer) {
@@ -96,7 +130,7 @@ void PersistentProduct::load(const RingPosition &position, unsigned tile, const 
 
 void PersistentProduct::produce() {
   RingPosition start = ring_->start();
-  forEachTileOf({start.slot, start.phase}, [&](TilePosition at, ValueRange carried) {
+  forEachProduct({start.slot, start.phase}, [&](const ProductTile &at, ValueRange carried) {
     llvm::SmallVector<Value> rows, columns;
     for (int64_t consumer = 0; consumer < tile_.numConsumers(); ++consumer) {
       rows.push_back(firstRow(at, consumer));
@@ -104,19 +138,21 @@ void PersistentProduct::produce() {
     for (size_t part = 0; part < parts_.size(); ++part) {
       columns.push_back(operandColumn(at, part));
     }
-    return b.loop(b.i32(0), b.size("k"), tile_.k, carried, [&](Value k, ValueRange now) -> llvm::SmallVector<Value> {
-      RingPosition position = {now[0], now[1]};
-      ring_->acquire(position);
-      unsigned tile = 0;
-      for (Value row : rows) {
-        load(position, tile++, shapes_.left, shapes_.leftTile(), row, k);
-      }
-      for (auto [column, part] : llvm::zip_equal(columns, parts_)) {
-        load(position, tile++, shapes_.right, shapes_.rightTile(part), column, k);
-      }
-      RingPosition next = ring_->next(position);
-      return {next.slot, next.phase};
-    });
+    return b.loop(b.i32(0), b.i32(shapes_.depth()), tile_.k, carried,
+                  [&](Value offset, ValueRange now) -> llvm::SmallVector<Value> {
+                    Value k = b.add(at.firstK, offset);
+                    RingPosition position = {now[0], now[1]};
+                    ring_->acquire(position);
+                    unsigned tile = 0;
+                    for (Value row : rows) {
+                      load(position, tile++, shapes_.left, shapes_.leftTile(), row, k);
+                    }
+                    for (auto [column, part] : llvm::zip_equal(columns, parts_)) {
+                      load(position, tile++, shapes_.right, shapes_.rightTile(part), column, k);
+                    }
+                    RingPosition next = ring_->next(position);
+                    return {next.slot, next.phase};
+                  });
   });
 }
 
@@ -134,21 +170,28 @@ Value PersistentProduct::startPart(int64_t consumer, const RingPosition &positio
                         shapes_.right.kIsContiguous ? b.transposeBuffer(columns) : columns, accumulator, accumulates);
 }
 
-std::pair<Value, Value> PersistentProduct::originOf(int64_t consumer, size_t part, const TilePosition &at) {
+std::pair<Value, Value> PersistentProduct::originOf(int64_t consumer, size_t part, const ProductTile &at) {
   Value row = firstRow(at, consumer), column = partColumn(at, part);
-  return tile_.transposed ? std::pair(column, row) : std::pair(row, column);
+  if (tile_.transposed) {
+    std::swap(row, column);
+  }
+  if (at.split) {
+    Value rows = b.mul(b.ceilDiv(b.size("m"), tile_.rowsOfC()), b.i32(tile_.rowsOfC()));
+    row = b.add(row, b.mul(at.split, rows));
+  }
+  return {row, column};
 }
 
-void PersistentProduct::store(int64_t consumer, ValueRange sums, const TilePosition &at,
+void PersistentProduct::store(int64_t consumer, ValueRange sums, const ProductTile &at,
                               llvm::MutableArrayRef<RingPosition> feeds) {
   for (auto [part, sum] : llvm::enumerate(sums)) {
     size_t index = size_t(consumer) * parts_.size() + part;
     auto [row, column] = originOf(consumer, part, at);
-    Value matrix = b.descriptorParameter("c", TileStore::sliceOf(shapes_.resultTile(parts_[part])));
+    Value matrix = b.descriptorParameter(shapes_.result, TileStore::sliceOf(shapes_.resultTile(parts_[part])));
     stores_[size_t(consumer)]
         .at(parts_[part])
         .store(tile_.transposed ? b.transpose(sum) : sum, matrix, row, column, [&](Value slice) {
-          return feeds.empty() ? epilogue_.apply(b, slice, {}, {}, shapes_.outputType)
+          return feeds.empty() ? epilogue_.apply(b, slice, {}, {}, shapes_.resultType())
                                : feeds_[index].apply(slice, feeds[part]);
         });
   }
@@ -176,7 +219,7 @@ void PersistentProduct::consume(int64_t consumer) {
   }
   llvm::SmallVector<Value> carried;
   append(carried, start);
-  forEachTileOf(carried, [&](TilePosition at, ValueRange now) {
+  forEachProduct(carried, [&](const ProductTile &at, ValueRange now) {
     llvm::SmallVector<RingPosition> positions = positionsOf(now);
     llvm::SmallVector<Value> sums = multiply(consumer, at, positions.front());
     store(consumer, sums, at, llvm::MutableArrayRef(positions).drop_front());
@@ -189,7 +232,7 @@ void PersistentProduct::consume(int64_t consumer) {
 
 // --- the feeds of the epilogue
 
-void PersistentProduct::feedPart(size_t part, const TilePosition &at, llvm::MutableArrayRef<RingPosition> positions) {
+void PersistentProduct::feedPart(size_t part, const ProductTile &at, llvm::MutableArrayRef<RingPosition> positions) {
   SharedTile result = shapes_.resultTile(parts_[part]);
   // In the order in which the consumers, side by side, ask for them.
   for (int64_t offset = 0; offset < result.columns; offset += TileStore::sliceOf(result).columns) {
@@ -206,7 +249,7 @@ void PersistentProduct::feed() {
   for (const EpilogueFeed &feed : feeds_) {
     append(carried, feed.start());
   }
-  forEachTileOf(carried, [&](TilePosition at, ValueRange now) {
+  forEachProduct(carried, [&](const ProductTile &at, ValueRange now) {
     llvm::SmallVector<RingPosition> positions = positionsOf(now);
     for (size_t part = 0; part < parts_.size(); ++part) {
       feedPart(part, at, positions);
@@ -224,8 +267,11 @@ ProductTiles::ProductTiles(llvm::ArrayRef<ProductShapes> variants) {
     (shapes.tile.transposed ? b : a).push_back(shapes.leftTile());
     for (int64_t part : shapes.parts) {
       (shapes.tile.transposed ? a : b).push_back(shapes.rightTile(part));
-      c.push_back(TileStore::sliceOf(shapes.resultTile(part)));
-      bias.push_back(EpilogueFeed::biasTile(c.back()));
+      SharedTile slice = TileStore::sliceOf(shapes.resultTile(part));
+      (shapes.isSplit() ? partialSums : c).push_back(slice);
+      if (!shapes.isSplit()) {
+        bias.push_back(EpilogueFeed::biasTile(slice));
+      }
     }
   }
 }
@@ -238,35 +284,40 @@ static Expression exceeds(const Expression &value, int64_t limit) {
                             Expression::binary(Op::Min, Expression::constant(1), excess));
 }
 
-/// The grid where M has more than `least` and at most `most` rows, else nothing.
-static std::array<Expression, 3> gridOf(const KernelSignature &signature, const ProductShapes &shapes, int64_t least,
-                                        int64_t most) {
+/// 1 where M has more than `least` and at most `most` rows, else 0.
+static Expression hasRows(const Expression &m, int64_t least, int64_t most) {
+  using Op = Expression::Op;
+  Expression isMore = least > 0 ? exceeds(m, least) : Expression::constant(1);
+  if (most == INT64_MAX) {
+    return isMore;
+  }
+  return Expression::binary(Op::Mul, isMore, Expression::binary(Op::Sub, Expression::constant(1), exceeds(m, most)));
+}
+
+static std::array<Expression, 3> gridOf(const KernelSignature &signature, const ProductShapes &shapes) {
   using Op = Expression::Op;
   Expression numTiles = rasterGrid(signature.expression(shapes.left.outer), shapes.tile.rows,
                                    signature.expression(shapes.right.outer), shapes.tile.columns)[0];
-  std::array<Expression, 3> grid = persistentGrid(
-      shapes.batch ? Expression::binary(Op::Mul, numTiles, signature.expression(shapes.batch)) : numTiles);
-  Expression m = signature.expression("m");
-  if (least > 0) {
-    grid[0] = Expression::binary(Op::Mul, grid[0], exceeds(m, least));
-  }
-  if (most < INT64_MAX) {
-    Expression isFew = Expression::binary(Op::Sub, Expression::constant(1), exceeds(m, most));
-    grid[0] = Expression::binary(Op::Mul, grid[0], isFew);
-  }
-  return grid;
+  numTiles = Expression::binary(Op::Mul, numTiles, Expression::constant(shapes.tile.splits));
+  return persistentGrid(shapes.batch ? Expression::binary(Op::Mul, numTiles, signature.expression(shapes.batch))
+                                     : numTiles);
 }
 
 void addProductSteps(KernelProgram &program, const KernelSignature &signature, llvm::StringRef symbol,
                      llvm::ArrayRef<PersistentVariant> variants, llvm::ArrayRef<ProductShapes> shapes,
-                     llvm::function_ref<void(KernelBuilder &, const ProductShapes &)> write) {
+                     const Epilogue &epilogue,
+                     llvm::function_ref<void(KernelBuilder &, const ProductShapes &, const Epilogue &)> write) {
   int64_t least = 0;
   for (auto [variant, shape] : llvm::zip_equal(variants, shapes)) {
     std::string name = (variant.mostRows < INT64_MAX ? symbol + "_" + llvm::Twine(variant.mostRows) : symbol).str();
-    program.step({.symbol = name,
-                  .numWarps = PersistentProduct::kWarpsOfConsumer,
-                  .grid = gridOf(signature, shape, least, variant.mostRows)},
-                 [&](KernelBuilder &b) { write(b, shape); });
+    Expression isChosen = hasRows(signature.expression("m"), least, variant.mostRows);
+    std::array<Expression, 3> grid = gridOf(signature, shape);
+    grid[0] = Expression::binary(Expression::Op::Mul, grid[0], isChosen);
+    program.step({.symbol = name, .numWarps = PersistentProduct::kWarpsOfConsumer, .grid = grid},
+                 [&](KernelBuilder &b) { write(b, shape, shape.isSplit() ? Epilogue() : epilogue); });
+    if (shape.isSplit()) {
+      addPartialSums(program, signature, name + "_sums", isChosen, shape, epilogue);
+    }
     least = variant.mostRows;
   }
 }

@@ -11,6 +11,8 @@
 #include "src/kernels/vocabulary/Ring.h"
 #include "src/kernels/vocabulary/TileStore.h"
 
+#include "llvm/Support/MathExtras.h"
+
 #include <map>
 
 namespace jitk::kernels {
@@ -29,19 +31,39 @@ struct ProductOperand {
 /// What is moved and computed with one tile.
 struct ProductShapes {
   /// A [m, k] times B, which is [n, k] where `isColumnMajorB`, else [k, n].
-  ProductShapes(const PersistentTile &tile, bool isColumnMajorB, mlir::Type inputType, mlir::Type outputType);
+  ProductShapes(const PersistentTile &tile, int64_t k, bool isColumnMajorB, mlir::Type inputType,
+                mlir::Type outputType);
 
   SharedTile leftTile() const;
   SharedTile rightTile(int64_t part) const { return right.tile(part, tile.k, inputType); }
-  /// What a consumer stores of a part.
+  /// What a consumer stores of a part, in `resultType`.
   SharedTile resultTile(int64_t part) const;
 
   PersistentTile tile;
+  int64_t k; ///< of the whole product
   llvm::SmallVector<int64_t> parts;
   ProductOperand left, right; ///< results are rows of `left` by columns of `right`
   mlir::Type inputType, outputType;
   const char *batch = nullptr; ///< the dimension that counts problems of m rows each; null = one problem
+  /// Where the step's results go: C; where K is split, a region of the workspace: a matrix of partial sums that has
+  /// `tile.splits` times `paddedRows` rows.
+  std::string result;
+
+  bool isSplit() const { return tile.splits > 1; }
+  /// Of a part of K: whole blocks, so that the parts are alike; what lies past the end of K is zero.
+  int64_t depth() const { return isSplit() ? llvm::divideCeil(llvm::divideCeil(k, tile.k), tile.splits) * tile.k : k; }
+  /// What is stored: fp32 where K is split.
+  mlir::Type resultType() const;
 };
+
+/// A tile, and the part of K that is summed for it.
+struct ProductTile : TilePosition {
+  mlir::Value split;  ///< which part; null where K is whole
+  mlir::Value firstK; ///< where it begins
+};
+
+/// Rows of a partial sum of C: M rounded up to whole tiles, so that a tile ends where the next partial sum begins.
+Expression paddedRows(const KernelSignature &signature, const ProductShapes &shapes);
 
 /// Writes one step.
 class PersistentProduct {
@@ -55,9 +77,9 @@ public:
   void write();
 
 protected:
-  /// The sums of a consumer's rows of a tile over all blocks of K, one a part, in fp32; moves the position past the
+  /// The sums of a consumer's rows of a tile over its blocks of K, one a part, in fp32; moves the position past the
   /// blocks.
-  virtual llvm::SmallVector<mlir::Value> multiply(int64_t consumer, const TilePosition &at, RingPosition &position) = 0;
+  virtual llvm::SmallVector<mlir::Value> multiply(int64_t consumer, const ProductTile &at, RingPosition &position) = 0;
   /// Where a part of a tile lies among the columns of the result, and among the outer dimension of the right operand.
   virtual mlir::Value partColumn(const TilePosition &at, size_t part);
   virtual mlir::Value operandColumn(const TilePosition &at, size_t part) { return partColumn(at, part); }
@@ -85,12 +107,14 @@ private:
   /// The role that fills the feeds.
   void feed();
   /// Brings what the epilogues of one part of a tile read; moves the feeds' positions.
-  void feedPart(size_t part, const TilePosition &at, llvm::MutableArrayRef<RingPosition> positions);
+  void feedPart(size_t part, const ProductTile &at, llvm::MutableArrayRef<RingPosition> positions);
   void consume(int64_t consumer);
-  void store(int64_t consumer, mlir::ValueRange sums, const TilePosition &at,
-             llvm::MutableArrayRef<RingPosition> feeds);
-  /// Where a part of a consumer's results lies in C: row and column.
-  std::pair<mlir::Value, mlir::Value> originOf(int64_t consumer, size_t part, const TilePosition &at);
+  void store(int64_t consumer, mlir::ValueRange sums, const ProductTile &at, llvm::MutableArrayRef<RingPosition> feeds);
+  /// Where a part of a consumer's results lies: row and column.
+  std::pair<mlir::Value, mlir::Value> originOf(int64_t consumer, size_t part, const ProductTile &at);
+  using ProductBody = llvm::function_ref<llvm::SmallVector<mlir::Value>(const ProductTile &at, mlir::ValueRange now)>;
+  /// Runs `body` for the CTA's tiles, or parts of K of tiles.
+  llvm::SmallVector<mlir::Value> forEachProduct(mlir::ValueRange carried, ProductBody body);
 
   Epilogue epilogue_;
   std::vector<std::map<int64_t, TileStore>> stores_; ///< of each consumer, of each size of parts
@@ -101,13 +125,15 @@ private:
 struct ProductTiles {
   explicit ProductTiles(llvm::ArrayRef<ProductShapes> variants);
 
-  llvm::SmallVector<SharedTile> a, b, c, bias;
+  llvm::SmallVector<SharedTile> a, b, c, bias, partialSums;
 };
 
-/// Adds a step for each of `variants`, which are in the order of their rows; a launch runs the one that M falls to.
+/// Adds a step for each of `variants`, which are in the order of their rows, and a second one where K is split; a
+/// launch runs what M falls to. `write` writes the first one, with the epilogue that it has.
 void addProductSteps(KernelProgram &program, const KernelSignature &signature, llvm::StringRef symbol,
                      llvm::ArrayRef<PersistentVariant> variants, llvm::ArrayRef<ProductShapes> shapes,
-                     llvm::function_ref<void(KernelBuilder &, const ProductShapes &)> write);
+                     const Epilogue &epilogue,
+                     llvm::function_ref<void(KernelBuilder &, const ProductShapes &, const Epilogue &)> write);
 
 /// Whether the dimension is known to be a multiple of `factor`.
 bool isMultipleOf(const Dimension &dimension, int64_t factor);

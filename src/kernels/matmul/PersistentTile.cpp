@@ -22,6 +22,11 @@ constexpr double kBlockOverhead = 64;         ///< measured: what keeps wgmma wa
 constexpr double kPromotionLatency = 100;     ///< from a part's last product to the first use of its sums
 constexpr double kClocksOfColumnScale = 3; ///< measured: a row of scales, which every thread loads its columns' part of
 constexpr double kEpilogue = 900, kFill = 1500;
+constexpr double kSecondStep = 2300;      ///< from the end of one kernel to the start of the next
+constexpr int64_t kFewestSplitBlocks = 4; ///< of K, in a part
+constexpr int64_t kMostSplits = 16;
+constexpr double kSplitMargin = 1.1;    ///< a second kernel and a workspace must gain more than the model errs
+constexpr int64_t kSumBytes = 4;        ///< of a partial sum
 constexpr int64_t kSwizzledBytes = 128; ///< of a row of a tile: what is loaded of K at a time
 constexpr int64_t kSharedBytes = 232448;
 constexpr int64_t kReserved = 2048; ///< barriers, captures, and what alignment loses
@@ -57,7 +62,11 @@ Problem problemOf(const Description &description, bool transposed) {
 
 /// Bytes that all consumers stage results in, and what is added to them: two slices of 128 bytes a row at most; of
 /// results for each size of parts, of addends for each part.
-int64_t stagedBytes(const PersistentTile &tile, const Problem &problem) {
+int64_t stagedBytes(const PersistentTile &tile, Problem problem) {
+  if (tile.splits > 1) {
+    problem.outputBytes = kSumBytes;
+    problem.hasBias = problem.hasAddend = false;
+  }
   int64_t bytes = 0, last = 0;
   for (int64_t part : tile.parts()) {
     int64_t row = part * problem.outputBytes;
@@ -78,13 +87,13 @@ int64_t numTiles(const PersistentTile &tile, const Problem &problem) {
 }
 
 double wavesOf(const PersistentTile &tile, const Problem &problem) {
-  return std::ceil(double(numTiles(tile, problem)) / kMultiprocessors);
+  return std::ceil(double(numTiles(tile, problem) * tile.splits) / kMultiprocessors);
 }
 
 double l2Clocks(const PersistentTile &tile, const Problem &problem) {
   double inside = double(std::min(tile.rows, problem.rows) + std::min(tile.columns, problem.columns));
   double bytes = inside * double(tile.k * problem.elementBytes);
-  double together = std::min(kMultiprocessors, double(numTiles(tile, problem)));
+  double together = std::min(kMultiprocessors, double(numTiles(tile, problem) * tile.splits));
   return bytes * std::max(1 / kL2BytesPerClock, together / kChipL2BytesPerClock);
 }
 
@@ -106,8 +115,18 @@ double blockClocks(const PersistentTile &tile, const Problem &problem) {
   return std::max({tensor, l2Clocks(tile, problem), kLatency / double(tile.stages)});
 }
 
+/// Of one part of K.
 double blocksOf(const PersistentTile &tile, const Problem &problem) {
-  return double(llvm::divideCeil(problem.k, tile.k));
+  return double(llvm::divideCeil(llvm::divideCeil(problem.k, tile.k), tile.splits));
+}
+
+/// Of the second step, where K is split: partial sums are written, and read by all multiprocessors.
+double sumClocks(const PersistentTile &tile, const Problem &problem) {
+  if (tile.splits == 1) {
+    return 0;
+  }
+  double bytes = 2.0 * double(tile.splits * problem.rows * problem.columns * kSumBytes);
+  return kSecondStep + bytes / (kMultiprocessors * kL2BytesPerClock);
 }
 
 /// Of the rows of zeros in tiles that are larger than the problem.
@@ -153,7 +172,9 @@ llvm::SmallVector<int64_t> PersistentTile::parts() const {
 
 double modelledClocks(const Description &description, const PersistentTile &tile) {
   Problem problem = problemOf(description, tile.transposed);
-  return std::max(tileClocks(tile, problem), memoryClocks(problem)) + zeroClocks(tile, problem);
+  double clocks =
+      std::max(tileClocks(tile, problem), memoryClocks(problem)) + zeroClocks(tile, problem) + sumClocks(tile, problem);
+  return tile.splits > 1 ? clocks * kSplitMargin : clocks;
 }
 
 /// The least number of columns that covers `size` in at most two parts: measured, three take twice their time.
@@ -165,6 +186,20 @@ static int64_t coveringColumns(int64_t size) {
   return tile.columns;
 }
 
+/// The ways to split K: not at all, and into parts of whole blocks, none of them empty, where one wave takes them all.
+static llvm::SmallVector<int64_t> splitsOf(const PersistentTile &tile, const Problem &problem) {
+  llvm::SmallVector<int64_t> ways = {1};
+  auto blocks = int64_t(llvm::divideCeil(problem.k, tile.k));
+  for (int64_t splits = 2; splits <= kMostSplits && !problem.promotes; ++splits) {
+    auto depth = int64_t(llvm::divideCeil(blocks, splits));
+    bool isFull = int64_t(llvm::divideCeil(blocks, depth)) == splits;
+    if (isFull && depth >= kFewestSplitBlocks && double(numTiles(tile, problem) * splits) <= kMultiprocessors) {
+      ways.push_back(splits);
+    }
+  }
+  return ways;
+}
+
 llvm::SmallVector<PersistentTile> persistentTiles(const Description &description) {
   llvm::SmallVector<PersistentTile> tiles;
   auto add = [&](PersistentTile tile) {
@@ -172,9 +207,12 @@ llvm::SmallVector<PersistentTile> persistentTiles(const Description &description
     tile.k = kSwizzledBytes / problem.elementBytes;
     // What is promoted has a second set of accumulators, and one scale of B a part.
     tile.largestPart = problem.promotes ? 128 : 256;
-    tile = complete(tile, problem);
-    if (tile.stages >= kFewestStages) {
-      tiles.push_back(tile);
+    for (int64_t splits : splitsOf(tile, problem)) {
+      tile.splits = splits;
+      PersistentTile whole = complete(tile, problem);
+      if (whole.stages >= kFewestStages) {
+        tiles.push_back(whole);
+      }
     }
   };
   // Few rows of A: all of them are the columns of a tile.

@@ -10,8 +10,11 @@
 //     l2        bytes of the operands that lie inside of the matrices, at what one multiprocessor gets from L2, or all
 //               that have tiles together
 //     latency   of memory: so many stages are in flight
-//   total = max(waves * (blocks * block + epilogue) + fill, bytes / memory bandwidth) + waves * blocks * zeros
+//   total = max(waves * (blocks * block + epilogue) + fill, bytes / memory bandwidth) + waves * blocks * zeros + sums
 //     zeros     rows of a tile past the matrix: TMA takes longer to make them than to copy, whatever else it waits for
+//     sums      where K is split over CTAs, so that few tiles fill the multiprocessors: a second kernel, and partial
+//     sums
+//               written to and read from L2
 //
 // The candidate with the least total wins; of equals the one that leaves the multiprocessors more idle.
 
@@ -33,8 +36,11 @@ struct PersistentTile {
   int64_t stages = 0;
   int64_t unrolled = 1;  ///< blocks of K that a consumer of fp8 starts before it promotes the first; below `stages`
   int64_t groupRows = 1; ///< of tiles that a wave goes down before it goes right
+  int64_t splits = 1;    ///< parts of K that are summed apart, each of whole blocks and none empty
 
   int64_t numConsumers() const { return rows / 64; }
+  /// Rows of C that it covers.
+  int64_t rowsOfC() const { return transposed ? columns : rows; }
   /// The columns in powers of two up to `largestPart`, large ones first: each is a product of its own.
   llvm::SmallVector<int64_t> parts() const;
   bool operator==(const PersistentTile &) const = default;

@@ -102,6 +102,15 @@ KernelBuilder::KernelBuilder(MLIRContext &context, const KernelSignature &signat
 
 void KernelBuilder::close(const std::array<Expression, 3> &grid) && {
   tt::ReturnOp::create(*this, ValueRange{});
+  // A step takes no tensors than those it uses: a launch encodes the tensor maps of all that the step takes.
+  using Kind = KernelSignature::Parameter::Kind;
+  for (size_t index = parameters_.size(); index-- > 0;) {
+    bool isTensor = parameters_[index]->kind == Kind::Descriptor || parameters_[index]->kind == Kind::Tensor;
+    if (isTensor && function_.getArgument(index).use_empty()) {
+      (void)function_.eraseArgument(index);
+      parameters_.erase(parameters_.begin() + index);
+    }
+  }
   LaunchStep step;
   step.symbol = function_.getName();
   step.grid = grid;

@@ -27,7 +27,8 @@ public:
     llvm::StringRef symbol;
     unsigned numWarps = 4; ///< of 32 threads, a CTA
     std::array<Expression, 3> grid = {Expression::constant(1), Expression::constant(1), Expression::constant(1)};
-    /// The tensors, regions and scalars that the step takes; empty = all. It takes every dynamic dimension.
+    /// The tensors, regions and scalars that the step may take; empty = all. Of the tensors it takes those it uses. It
+    /// takes every dynamic dimension.
     llvm::ArrayRef<llvm::StringRef> arguments = {};
     /// Its accumulators leave no registers for what is invariant in its loops (`ir::kKeepInvariants`).
     bool keepsInvariants = false;

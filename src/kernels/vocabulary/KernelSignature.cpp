@@ -16,10 +16,8 @@ void KernelSignature::tensor(llvm::StringRef name, mlir::Type elementType, uint3
   recipe_.alignments.push_back(alignment);
 }
 
-/// The tensor map of a row-major tensor for copies of `tile`; `sizes` outermost first.
-static TensorMap mapOf(uint32_t tensor, llvm::ArrayRef<Expression> sizes, const SharedTile &tile) {
-  TensorMap map;
-  map.tensor = tensor;
+/// The tensor map of a row-major matrix or tensor for copies of `tile`; `sizes` outermost first.
+static TensorMap withTile(TensorMap map, llvm::ArrayRef<Expression> sizes, const SharedTile &tile) {
   map.elementType = tile.mapElementType();
   map.swizzle = tile.mapSwizzle();
   map.sizes = {sizes.rbegin(), sizes.rend()};
@@ -32,12 +30,8 @@ static TensorMap mapOf(uint32_t tensor, llvm::ArrayRef<Expression> sizes, const 
   return map;
 }
 
-void KernelSignature::tiledTensor(llvm::StringRef name, llvm::ArrayRef<Expression> sizes,
-                                  llvm::ArrayRef<SharedTile> tiles) {
-  constexpr uint32_t kAlignment = 16; // what TMA asks of an address
-  auto tensor = uint32_t(recipe_.tensors.size());
-  recipe_.tensors.push_back(name.str());
-  recipe_.alignments.push_back(kAlignment);
+void KernelSignature::describe(llvm::StringRef name, const TensorMap &map, llvm::ArrayRef<Expression> sizes,
+                               llvm::ArrayRef<SharedTile> tiles) {
   llvm::SmallVector<mlir::Type> declared;
   for (const SharedTile &tile : tiles) {
     mlir::Type type = tile.descriptorType(unsigned(sizes.size()));
@@ -46,8 +40,27 @@ void KernelSignature::tiledTensor(llvm::StringRef name, llvm::ArrayRef<Expressio
     }
     declared.push_back(type);
     parameters_.push_back({name.str(), Parameter::Kind::Descriptor, type, 1, uint32_t(recipe_.tensorMaps.size())});
-    recipe_.tensorMaps.push_back(mapOf(tensor, sizes, tile));
+    recipe_.tensorMaps.push_back(withTile(map, sizes, tile));
   }
+}
+
+void KernelSignature::tiledTensor(llvm::StringRef name, mlir::Type elementType, llvm::ArrayRef<Expression> sizes,
+                                  llvm::ArrayRef<SharedTile> tiles) {
+  constexpr uint32_t kAlignment = 16; // what TMA asks of an address
+  TensorMap map;
+  map.tensor = uint32_t(recipe_.tensors.size());
+  recipe_.tensors.push_back(name.str());
+  recipe_.alignments.push_back(kAlignment);
+  parameters_.push_back({name.str(), Parameter::Kind::Tensor, elementType, kAlignment, map.tensor});
+  describe(name, map, sizes, tiles);
+}
+
+void KernelSignature::tiles(llvm::StringRef region, const Expression &rows, const Expression &columns,
+                            llvm::ArrayRef<SharedTile> tiles) {
+  TensorMap map;
+  map.tensor = TensorMap::kWorkspace;
+  map.offset = Expression::constant(findRegion(region).index);
+  describe(region, map, {rows, columns}, tiles);
 }
 
 void KernelSignature::dimension(llvm::StringRef name, const Dimension &dimension) {
@@ -71,11 +84,15 @@ void KernelSignature::workspace(llvm::StringRef name, mlir::Type elementType, co
 
 void KernelSignature::workspaceOver(llvm::StringRef other, llvm::StringRef name, mlir::Type elementType,
                                     const Expression &elements) {
-  auto found = llvm::find_if(parameters_, [&](const Parameter &parameter) {
-    return parameter.kind == Parameter::Kind::Workspace && parameter.name == other;
+  region(findRegion(other).index, name, elementType, elements);
+}
+
+const KernelSignature::Parameter &KernelSignature::findRegion(llvm::StringRef name) const {
+  const Parameter *found = llvm::find_if(parameters_, [&](const Parameter &parameter) {
+    return parameter.kind == Parameter::Kind::Workspace && parameter.name == name;
   });
-  assert(found != parameters_.end() && "the kernel's builder puts a region over one that it did not declare");
-  region(found->index, name, elementType, elements);
+  assert(found != parameters_.end() && "the kernel's builder asks for a region that it did not declare");
+  return *found;
 }
 
 void KernelSignature::region(uint32_t area, llvm::StringRef name, mlir::Type elementType, const Expression &elements) {
@@ -114,6 +131,11 @@ Argument KernelSignature::argument(const Parameter &parameter) const {
 Recipe KernelSignature::recipe() const {
   Recipe result = recipe_;
   result.workspaceBytes = areaBytes(areas_.size());
+  for (TensorMap &map : result.tensorMaps) {
+    if (map.tensor == TensorMap::kWorkspace) {
+      map.offset = areaBytes(size_t(map.offset.evaluate({})));
+    }
+  }
   return result;
 }
 

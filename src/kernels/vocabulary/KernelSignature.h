@@ -18,7 +18,7 @@
 namespace jitk::kernels {
 
 /// Collects what the kernel's steps may take as parameters, in the order of declaration. A tensor is given a pointer or
-/// a descriptor, a region of the workspace a pointer, a scalar an f32, a dynamic dimension an i32 with its divisor; a
+/// descriptors, a region of the workspace a pointer, a scalar an f32, a dynamic dimension an i32 with its divisor; a
 /// static dimension takes no parameter.
 class KernelSignature {
 public:
@@ -35,12 +35,13 @@ public:
   /// on.
   void tensor(llvm::StringRef name, mlir::Type elementType, uint32_t alignment = 16);
   /// Declares the next tensor of the description, row major [..., rows, columns], to be moved by TMA in tiles like
-  /// `tiles`: the function is given a descriptor for each kind of tile, which the launch encodes. A row must be a
+  /// `tiles` too: a function may take a descriptor for each kind of tile, which the launch encodes. A row must be a
   /// multiple of 16 bytes.
-  void tiledTensor(llvm::StringRef name, llvm::ArrayRef<Expression> sizes, llvm::ArrayRef<SharedTile> tiles);
-  void tiledTensor(llvm::StringRef name, const Expression &rows, const Expression &columns,
+  void tiledTensor(llvm::StringRef name, mlir::Type elementType, llvm::ArrayRef<Expression> sizes,
+                   llvm::ArrayRef<SharedTile> tiles);
+  void tiledTensor(llvm::StringRef name, mlir::Type elementType, const Expression &rows, const Expression &columns,
                    llvm::ArrayRef<SharedTile> tiles) {
-    tiledTensor(name, {rows, columns}, tiles);
+    tiledTensor(name, elementType, {rows, columns}, tiles);
   }
   /// Declares a dimension of the description. Dynamic ones are numbered in the order of declaration.
   void dimension(llvm::StringRef name, const Dimension &dimension);
@@ -51,6 +52,10 @@ public:
   void workspace(llvm::StringRef name, mlir::Type elementType, const Expression &elements);
   /// The same in the place of `other`, whose contents nobody needs any more once a step writes this region.
   void workspaceOver(llvm::StringRef other, llvm::StringRef name, mlir::Type elementType, const Expression &elements);
+
+  /// Lets a region be moved by TMA too: as a row-major matrix [rows, columns] of its elements, in tiles like `tiles`.
+  void tiles(llvm::StringRef region, const Expression &rows, const Expression &columns,
+             llvm::ArrayRef<SharedTile> tiles);
 
   /// The dimension's value as an expression of the recipe.
   Expression expression(llvm::StringRef name) const;
@@ -68,6 +73,10 @@ private:
     Dimension dimension;
   };
   const NamedDimension &find(llvm::StringRef name) const;
+  const Parameter &findRegion(llvm::StringRef name) const;
+  /// Declares a descriptor for each kind of tile, and its tensor map: `map` with the sizes and the tile.
+  void describe(llvm::StringRef name, const TensorMap &map, llvm::ArrayRef<Expression> sizes,
+                llvm::ArrayRef<SharedTile> tiles);
   void region(uint32_t area, llvm::StringRef name, mlir::Type elementType, const Expression &elements);
   /// Bytes of the first `count` areas.
   Expression areaBytes(size_t count) const;
@@ -75,7 +84,7 @@ private:
   llvm::SmallVector<Parameter> parameters_;
   llvm::SmallVector<NamedDimension> dimensions_;
   llvm::SmallVector<std::optional<Expression>> areas_; ///< bytes of each part of the workspace, which regions share
-  Recipe recipe_;
+  Recipe recipe_; ///< the offset of a tensor map of the workspace is the number of its area
 };
 
 } // namespace jitk::kernels

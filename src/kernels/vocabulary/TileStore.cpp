@@ -10,8 +10,10 @@ namespace jitk::kernels {
 using namespace jitk::ir;
 
 SharedTile TileStore::sliceOf(const SharedTile &tile) {
-  constexpr int64_t kRowBits = 1024;
-  int64_t columns = kRowBits / tile.elementType.getIntOrFloatBitWidth();
+  // A narrow tile is not cut: where it is stored transposed, its columns are spread over warps.
+  constexpr int64_t kRowBits = 1024, kNarrow = 64;
+  int64_t columns =
+      std::max(kRowBits / tile.elementType.getIntOrFloatBitWidth(), tile.columns <= kNarrow ? kNarrow : 0);
   return {tile.rows, std::min(tile.columns, columns), tile.elementType};
 }
 

@@ -1,6 +1,6 @@
 // From the registers of a role to global memory by TMA, through shared memory in slices of columns.
 //
-//    registers:  | slice 0 | slice 1 | slice 2 | slice 3 |      a slice: 128 bytes of columns
+//    registers:  | slice 0 | slice 1 | slice 2 | slice 3 |      a slice: 128 bytes of columns, or all of 64 columns
 //                     |         |         |
 //    slots:         slot 0    slot 1    slot 0 ...              written when the copy before last has read it
 //                     |         |

@@ -9,6 +9,7 @@
 
 #include "mlir/IR/MLIRContext.h"
 
+#include <algorithm>
 #include <doctest/doctest.h>
 
 using namespace jitk;
@@ -117,6 +118,23 @@ TEST_CASE("as many CTAs as tiles, fewer, and more multiprocessors than tiles") {
     check({150, 60 + 4, 72, false, "bf16"}, {.rows = 64, .columns = 32, .stages = 3, .groupRows = 2},
           {deviceOptions(emulator::AsyncMode::Deferred, 3, multiprocessors)});
   }
+}
+
+TEST_CASE("a step takes the tensors and the maps that it uses") {
+  // M is known at launch: a variant for few rows, with the tiles of its own.
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  loadKernelDialects(context);
+  Description description = *parseDescription("matmul m=*<=100 n=512 k=192 b_layout=col");
+  Result<BuiltKernel> built = buildPersistentMatmul(description, choosePersistentVariants(description),
+                                                    *Target::parse("emulator:sm_90a"), context);
+  REQUIRE(built.ok());
+  CHECK(built->recipe.steps.size() == 5);
+  for (const LaunchStep &step : built->recipe.steps) {
+    CAPTURE(step.symbol);
+    CHECK(std::ranges::count(step.arguments, Argument::Kind::TensorMap, &Argument::kind) == 3);
+    CHECK(std::ranges::count(step.arguments, Argument::Kind::Tensor, &Argument::kind) == 0);
+  }
+  CHECK(built->recipe.tensorMaps.size() > 3);
 }
 
 TEST_CASE("one block of K, and less than one") {

@@ -37,6 +37,25 @@ TEST_CASE("smaller products take tiles that fill the multiprocessors") {
   CHECK(uneven.columns == 192);
 }
 
+TEST_CASE("few tiles split K so that they fill the multiprocessors") {
+  for (const char *few : {"m=128 n=2112 k=7168 b_layout=col", "m=64 n=576 k=7168 b_layout=col", "m=64 n=64 k=4096"}) {
+    CAPTURE(few);
+    PersistentTile tile = choose(few);
+    CHECK(tile.splits > 1);
+  }
+  // Enough tiles, little K, or bound by memory.
+  for (const char *many : {"m=4096 n=2112 k=7168 b_layout=col", "m=128 n=128 k=128", "m=1024 n=1024 k=1024",
+                           "m=128 n=7168 k=2048 b_layout=col", "m=1 n=7168 k=16384 b_layout=col"}) {
+    CAPTURE(many);
+    CHECK(choose(many).splits == 1);
+  }
+  // Parts of whole blocks, none of them empty.
+  for (const PersistentTile &tile : persistentTiles(describe("m=64 n=512 k=5000"))) {
+    int64_t blocks = (5000 + tile.k - 1) / tile.k, depth = (blocks + tile.splits - 1) / tile.splits;
+    CHECK(depth * (tile.splits - 1) < blocks);
+  }
+}
+
 TEST_CASE("few rows of A become the columns of a tile, in eights") {
   for (auto [m, columns] : {std::pair(1, 8), {8, 8}, {17, 24}, {33, 40}, {50, 64}, {64, 64}}) {
     CAPTURE(m);

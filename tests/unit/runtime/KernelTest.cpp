@@ -103,14 +103,16 @@ TEST_CASE("a workspace is asked for, checked and passed") {
   CHECK(device->record->launches[0].arguments[1] == 0x10100);
 }
 
-TEST_CASE("scalars and tensor maps are passed by value, and an empty step is skipped") {
+TEST_CASE("scalars and tensor maps are passed by value, and an empty step is skipped with its maps") {
   Recipe recipe = StubCompiler::makeRecipe(stubProblem("*")->description);
   recipe.scalars = {"scale"};
-  recipe.tensorMaps = {{.tensor = 1, .sizes = {Expression::dimension(0)}, .strides = {}, .box = {64}}};
+  recipe.tensorMaps = {{.tensor = 1, .sizes = {Expression::dimension(0)}, .strides = {}, .box = {64}},
+                       {.tensor = 0, .sizes = {Expression::dimension(0)}, .strides = {}, .box = {8}}};
   recipe.steps[0].arguments[1] = {Argument::Kind::Float32, 0, {}};
   recipe.steps[0].arguments[2] = {Argument::Kind::TensorMap, 0, {}};
   LaunchStep never = recipe.steps[0];
   never.grid[1] = Expression::constant(0);
+  never.arguments[2].index = 1;
   recipe.steps.insert(recipe.steps.begin(), never);
   auto device = std::make_shared<StubDevice>(kTarget);
   std::shared_ptr<const Kernel> kernel = *Kernel::load(device, stubProblem("*"), obtained(recipe));
@@ -118,6 +120,22 @@ TEST_CASE("scalars and tensor maps are passed by value, and an empty step is ski
   REQUIRE(device->record->launches.size() == 1);
   CHECK(device->record->launches[0].arguments[1] == 0x3f800000);
   CHECK(device->record->launches[0].arguments[2] == 0x2000);
+  CHECK(device->record->numTensorMaps == 1);
+}
+
+TEST_CASE("a tensor map of the workspace") {
+  Recipe recipe = StubCompiler::makeRecipe(stubProblem("*")->description);
+  recipe.tensorMaps = {{.tensor = TensorMap::kWorkspace,
+                        .sizes = {Expression::dimension(0)},
+                        .strides = {},
+                        .box = {64},
+                        .offset = Expression::constant(512)}};
+  recipe.workspaceBytes = Expression::constant(1024);
+  recipe.steps[0].arguments[2] = {Argument::Kind::TensorMap, 0, {}};
+  auto device = std::make_shared<StubDevice>(kTarget);
+  std::shared_ptr<const Kernel> kernel = *Kernel::load(device, stubProblem("*"), obtained(recipe));
+  REQUIRE(Launch{.workspace = 0x10000, .workspaceBytes = 1024}.on(*kernel).ok());
+  CHECK(device->record->launches[0].arguments[2] == 0x10200);
 }
 
 TEST_CASE("code for another target is refused") {

@@ -17,12 +17,14 @@ static Recipe sample() {
   recipe.tensors = {"a", "b", "c"};
   recipe.alignments = {16, 128, 1};
   recipe.scalars = {"scale"};
-  recipe.tensorMaps = {{.tensor = 1,
-                        .elementType = 6,
-                        .swizzle = 3,
-                        .sizes = {dim(1), number(128)},
-                        .strides = {Expression::binary(Expression::Op::Mul, dim(1), number(2))},
-                        .box = {64, 32}}};
+  recipe.tensorMaps = {
+      {.tensor = 1,
+       .elementType = 6,
+       .swizzle = 3,
+       .sizes = {dim(1), number(128)},
+       .strides = {Expression::binary(Expression::Op::Mul, dim(1), number(2))},
+       .box = {64, 32}},
+      {.tensor = TensorMap::kWorkspace, .sizes = {dim(0)}, .strides = {}, .box = {8}, .offset = dim(1)}};
   LaunchStep step;
   step.symbol = "matmul";
   step.grid = {Expression::binary(Expression::Op::CeilDiv, dim(0), number(128)), number(2), number(1)};
@@ -141,6 +143,7 @@ TEST_CASE("a recipe whose indices are out of range is refused") {
   Recipe recipe = sample();
   SUBCASE("argument") { recipe.steps[0].arguments[0].index = 3; }
   SUBCASE("tensor map") { recipe.tensorMaps[0].tensor = 3; }
+  SUBCASE("offset of a tensor map") { recipe.tensorMaps[1].offset = dim(2); }
   SUBCASE("grid") { recipe.steps[0].grid[2] = dim(2); }
   SUBCASE("threads") { recipe.steps[0].threads = 1025; }
   SUBCASE("alignment") { recipe.alignments[0] = 12; }

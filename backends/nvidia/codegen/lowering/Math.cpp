@@ -51,7 +51,12 @@ struct F32 {
   Value sqrt(Value x) { return b.instValue("sqrt.approx.f32", x); }
   Value rsqrt(Value x) { return b.instValue("rsqrt.approx.f32", x); }
   Value reciprocal(Value x) { return b.instValue("rcp.approx.f32", x); }
-  Value divide(Value x, Value y) { return b.instValue("div.full.f32", {x, y}); }
+  Value divide(Value x, Value y) {
+    auto one = x.getDefiningOp<LLVM::ConstantOp>();
+    auto number = one ? dyn_cast<FloatAttr>(one.getValue()) : FloatAttr();
+    bool isReciprocal = number && number.getValue().isExactlyValue(1);
+    return isReciprocal ? reciprocal(y) : b.instValue("div.full.f32", {x, y});
+  }
   Value floor(Value x) { return LLVM::FFloorOp::create(b, b.loc(), x); }
 
   Value tanh(Value x);
