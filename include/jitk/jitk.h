@@ -140,17 +140,35 @@ typedef struct jitk_description_s *jitk_description_t;
  * A dimension is a number, or is known at launch only: "*", "*%16" (a multiple of 16), "*<=4096" (at most 4096), or
  * "*%16<=4096". Attributes left out have their default.
  *
+ * A kernel of the engine's own is described by the op "user_kernel": its source (CUDA C++, CommonIR or TTGIR), and how
+ * it is launched. It is planned, prepared, stored and launched as any other.
+ *
+ *   language    "cuda", "commonir" or "ttgir"
+ *   source      the text
+ *   entry       the kernel's name in it; of a CUDA template its instance, "scale<float, 4>"
+ *   arguments   its parameters in their order: "x: read fp32[n], y: written fp32[n], alpha: fp32, n: int32"
+ *   grid        blocks along x, y, z: "ceil(n/256), batch"
+ *   block       threads along x, y, z; "cuda" only
+ *   shared, workspace, options, headers   where needed
+ *   n, batch    any other name is a dimension of its own; a launch gives the dynamic ones in the order of their names
+ *
  * Fails with INVALID_ARGUMENT, naming the attribute, the value found and the values allowed, if the op or an attribute
- * is unknown, given twice, missing without a default, or out of range.
+ * is unknown, given twice, missing without a default, or out of range. What is wrong with a source shows when it is
+ * compiled: INVALID_ARGUMENT with the compiler's log as the tool's output. An emulator runs no CUDA C++: UNSUPPORTED.
  */
 JITK_API jitk_status_t jitk_description_create(const char *op, const char *const *names, const char *const *values,
                                                size_t count, jitk_description_t *description, jitk_error_t *error);
-/* The same from one line: "matmul m=* n=4096 k=7168 dtype=bf16". */
+/*
+ * The same from one line: "matmul m=* n=4096 k=7168 dtype=bf16". A value with spaces stands in quotes, where \", \\,
+ * \n, \t and \xNN stand for what they usually do.
+ */
 JITK_API jitk_status_t jitk_description_parse(const char *text, jitk_description_t *description, jitk_error_t *error);
 JITK_API void jitk_description_retain(jitk_description_t description);
 JITK_API void jitk_description_release(jitk_description_t description);
 /* The canonical line, all attributes included: equal descriptions have equal text. */
 JITK_API const char *jitk_description_text(jitk_description_t description);
+/* The same for messages: of a long text, such as a kernel's source, only how long it is and its hash. */
+JITK_API const char *jitk_description_label(jitk_description_t description);
 JITK_API const char *jitk_description_op(jitk_description_t description);
 
 /* ---------------------------------------------------------------------------------------------------------------- */

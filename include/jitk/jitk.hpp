@@ -124,6 +124,7 @@ public:
   }
 
   std::string text() const { return jitk_description_text(handle_); }
+  std::string label() const { return jitk_description_label(handle_); }
   std::string op() const { return jitk_description_op(handle_); }
 };
 

@@ -23,7 +23,7 @@ jitk_status_t jitk_dispatch_create(jitk_plan_t plan, jitk_device_t device, jitk_
     }
     JITK_ASSIGN(Dispatch made, plan->plan.dispatch(*device->device, *pattern->problem, keys));
     if (made.kernels().empty()) {
-      return Status(StatusCode::NotPrepared, "plan has no kernel that is like " + pattern->problem->text)
+      return Status(StatusCode::NotPrepared, "plan has no kernel that is like " + pattern->problem->label)
           .atStage("plan");
     }
     auto handle = std::make_unique<jitk_dispatch_s>(std::move(made), count);

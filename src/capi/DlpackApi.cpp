@@ -22,9 +22,9 @@ static std::string_view wordOf(const jitk_dldata_type_t &type) {
     uint8_t code, bits;
     std::string_view word;
   };
-  static constexpr Row kRows[] = {{kFloat, 16, "fp16"}, {kFloat, 32, "fp32"},    {kBfloat, 16, "bf16"},
-                                  {kInt, 32, "int32"},  {kInt, 64, "int64"},     {kUInt, 8, "uint8"},
-                                  {kInt, 8, "int8"},    {kFloat8E4m3, 8, "e4m3"}};
+  static constexpr Row kRows[] = {{kFloat, 16, "fp16"},  {kFloat, 32, "fp32"}, {kFloat, 64, "fp64"},
+                                  {kBfloat, 16, "bf16"}, {kInt, 32, "int32"},  {kInt, 64, "int64"},
+                                  {kUInt, 8, "uint8"},   {kInt, 8, "int8"},    {kFloat8E4m3, 8, "e4m3"}};
   for (const Row &row : kRows) {
     if (type.code == row.code && type.bits == row.bits && type.lanes == 1) {
       return row.word;

@@ -71,6 +71,10 @@ const char *jitk_description_text(jitk_description_t description) {
   return description ? description->problem->text.c_str() : "";
 }
 
+const char *jitk_description_label(jitk_description_t description) {
+  return description ? description->problem->label.c_str() : "";
+}
+
 const char *jitk_description_op(jitk_description_t description) {
   return description ? description->problem->description.op().c_str() : "";
 }

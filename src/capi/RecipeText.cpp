@@ -78,7 +78,7 @@ static Json toJson(const TensorMap &map, const Recipe &recipe) {
 static Json toJson(const LaunchStep &step, const Recipe &recipe) {
   Json json = {{"symbol", step.symbol},
                {"grid", toJson(step.grid, recipe)},
-               {"threads", step.threads},
+               {"block", {step.threads, step.threadsY, step.threadsZ}},
                {"cluster", step.cluster},
                {"shared_bytes", step.sharedBytes},
                {"programmatic_launch", step.programmaticLaunch},

@@ -166,6 +166,8 @@ static Json compilerReport(Runtime &runtime) {
     Result<std::string> identity = runtime.compiler().assemblerIdentity(*Target::parse(name));
     report["assemblers"][name] = identity.ok() ? *identity : identity.status().toString();
   }
+  Result<std::string> cuda = runtime.compiler().assemblerIdentity(*Target::parse("sm_90a"), /*cudaSource=*/true);
+  report["cuda_source"] = cuda.ok() ? *cuda : cuda.status().toString();
   return report;
 }
 

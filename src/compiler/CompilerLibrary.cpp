@@ -2,15 +2,17 @@
 
 #include "src/compiler/CompilerLibrary.h"
 
-#include "backends/nvidia/codegen/Assembler.h"
 #include "backends/nvidia/codegen/EmitPtx.h"
 #include "backends/nvidia/codegen/InstructionGate.h"
+#include "src/compiler/CudaCompilation.h"
 #include "src/compiler/DiagnosticCollector.h"
 #include "src/compiler/Pipelines.h"
+#include "src/compiler/Stopwatch.h"
 #include "src/emulator/EmulatorBackend.h"
 #include "src/ir/Verification.h"
 #include "src/ir/ttg/Ttg.h"
 #include "src/kernels/Kernel.h"
+#include "src/kernels/user/IrKernel.h"
 #include "src/runtime/BuildId.h"
 #include "src/runtime/Compiler.h"
 
@@ -19,27 +21,12 @@
 #include "mlir/Pass/PassManager.h"
 
 #include <algorithm>
-#include <chrono>
 #include <mutex>
 
 using namespace mlir;
 
 namespace jitk::compiler {
 namespace {
-
-/// Milliseconds since its construction or the last call of `lap`.
-class Stopwatch {
-public:
-  double lap() {
-    auto now = std::chrono::steady_clock::now();
-    double elapsed = std::chrono::duration<double, std::milli>(now - begin_).count();
-    begin_ = now;
-    return elapsed;
-  }
-
-private:
-  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
-};
 
 /// One compilation: a context of its own, so that compilations share nothing.
 class Compilation {
@@ -50,6 +37,7 @@ public:
     kernels::loadKernelDialects(context_);
   }
 
+  /// Not for CUDA C++.
   Status buildAndLower();
   Status emitForEmulator();
   Status dumpPtx();
@@ -57,6 +45,8 @@ public:
   CompiledKernel take() { return std::move(kernel_); }
 
 private:
+  /// The module to begin with; `isTtgir` says which level it is of.
+  Result<kernels::BuiltKernel> build(bool &isTtgir);
   Status run(llvm::function_ref<void(OpPassManager &)> build, std::string_view what);
   std::string print();
   /// Tells the recipe what allocation found out.
@@ -98,6 +88,10 @@ static uint32_t sharedMemoryLimit(const Target &target) {
 
 Status Compilation::completeRecipe() {
   uint32_t limit = sharedMemoryLimit(target_);
+  // Nobody gives a kernel such memory: an engine's kernel is to declare a workspace.
+  if (int64_t bytes = ir::ttg::lookupKernelNumber(*module_, "ttg.global_scratch_memory_size").value_or(0)) {
+    return unsupported("the kernel must need no global scratch memory: got " + std::to_string(bytes) + " bytes");
+  }
   for (LaunchStep &step : kernel_.recipe.steps) {
     auto function = module_->lookupSymbol<LLVM::LLVMFuncOp>(step.symbol);
     step.sharedBytes = ir::ttg::lookupKernelNumber(function, "ttg.shared").value_or(0);
@@ -113,18 +107,35 @@ Status Compilation::completeRecipe() {
   return okStatus();
 }
 
+Result<kernels::BuiltKernel> Compilation::build(bool &isTtgir) {
+  isTtgir = false;
+  if (!isUserKernel(description_)) {
+    return kernels::buildKernel(description_, target_, context_);
+  }
+  JITK_ASSIGN(UserKernel user, readUserKernel(description_));
+  isTtgir = user.language == UserKernel::Language::Ttgir;
+  Result<kernels::BuiltKernel> parsed = kernels::parseIrKernel(user, description_, target_, context_);
+  if (!parsed.ok() && diagnostics_.any()) {
+    return diagnostics_.takeStatus(StatusCode::InvalidArgument, "build", "reading the source");
+  }
+  return parsed;
+}
+
 Status Compilation::buildAndLower() {
-  Result<kernels::BuiltKernel> built = kernels::buildKernel(description_, target_, context_);
+  bool isTtgir = false;
+  Result<kernels::BuiltKernel> built = build(isTtgir);
   if (!built.ok()) {
     return std::move(built).takeStatus().atStage("build");
   }
   module_ = std::move(built->module);
   kernel_.recipe = std::move(built->recipe);
   kernel_.times.build = watch_.lap();
-  if (options_.dump) {
-    kernel_.dump.commonIr = print();
+  if (!isTtgir) {
+    if (options_.dump) {
+      kernel_.dump.commonIr = print();
+    }
+    JITK_TRY(run([&](OpPassManager &pm) { buildTtgirPipeline(pm, target_); }, "making TTGIR"));
   }
-  JITK_TRY(run([&](OpPassManager &pm) { buildTtgirPipeline(pm, target_); }, "making TTGIR"));
   if (options_.dump) {
     kernel_.dump.ttgir = print();
   }
@@ -197,19 +208,28 @@ public:
       return emulator::hostCompilerIdentity();
     }
     JITK_ASSIGN(std::shared_ptr<const nvidia::Assembler> assembler, assemblerFor(options));
-    return assembler->identity();
+    if (!options.cudaSource) {
+      return assembler->identity();
+    }
+    JITK_ASSIGN(std::shared_ptr<const nvidia::CudaCompiler> cuda, cudaCompiler());
+    return assembler->identity() + ", " + cuda->identity();
   }
 
   Result<CompiledKernel> compile(const Description &description, const Target &target,
                                  const CompileOptions &options) override {
+    if (isCudaSource(description)) {
+      Result<CompiledKernel> kernel = compileCuda(description, target, options);
+      return kernel.ok() ? std::move(kernel)
+                         : std::move(kernel).takeStatus().withNote("while compiling " + description.label());
+    }
     Compilation compilation(description, target, options);
-    JITK_TRY(compilation.buildAndLower(), "while compiling " + description.toString());
+    JITK_TRY(compilation.buildAndLower(), "while compiling " + description.label());
     if (target.kind == Target::Kind::Emulator) {
-      JITK_TRY(compilation.emitForEmulator(), "while compiling " + description.toString());
+      JITK_TRY(compilation.emitForEmulator(), "while compiling " + description.label());
       return compilation.take();
     }
     JITK_ASSIGN(std::shared_ptr<const nvidia::Assembler> assembler, assemblerFor(options));
-    JITK_TRY(compilation.emitForGpu(*assembler), "while compiling " + description.toString());
+    JITK_TRY(compilation.emitForGpu(*assembler), "while compiling " + description.label());
     return compilation.take();
   }
 
@@ -218,6 +238,27 @@ public:
   }
 
 private:
+  Result<CompiledKernel> compileCuda(const Description &description, const Target &target,
+                                     const CompileOptions &options) {
+    if (target.kind == Target::Kind::Emulator) {
+      return unsupported("an emulator runs kernels in CommonIR and TTGIR, and none in CUDA C++: got " +
+                         target.toString())
+          .atStage("build");
+    }
+    JITK_ASSIGN(UserKernel kernel, readUserKernel(description));
+    JITK_ASSIGN(std::shared_ptr<const nvidia::CudaCompiler> cuda, cudaCompiler());
+    JITK_ASSIGN(std::shared_ptr<const nvidia::Assembler> assembler, assemblerFor(options));
+    return compiler::compileCuda(kernel, target, *cuda, *assembler);
+  }
+
+  Result<std::shared_ptr<const nvidia::CudaCompiler>> cudaCompiler() {
+    std::lock_guard lock(mutex_);
+    if (!cuda_) {
+      JITK_ASSIGN(cuda_, nvidia::openCudaCompiler());
+    }
+    return cuda_;
+  }
+
   /// Opens each assembler once.
   Result<std::shared_ptr<const nvidia::Assembler>> assemblerFor(const CompileOptions &options) {
     std::lock_guard lock(mutex_);
@@ -229,6 +270,7 @@ private:
   }
 
   std::mutex mutex_;
+  std::shared_ptr<const nvidia::CudaCompiler> cuda_;                           ///< Guarded by mutex_.
   std::map<std::string, std::shared_ptr<const nvidia::Assembler>> assemblers_; ///< Guarded by mutex_.
 };
 

@@ -16,6 +16,7 @@ class DiagnosticCollector {
 public:
   explicit DiagnosticCollector(mlir::MLIRContext &context);
 
+  bool any() const { return !messages_.empty(); }
   /// The first error as the message, the others and all attached notes as notes. Without any error reported, says that
   /// `what` failed without saying why, which is an internal error.
   Status takeStatus(StatusCode code, std::string_view stage, std::string_view what);

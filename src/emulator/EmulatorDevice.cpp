@@ -81,6 +81,10 @@ private:
 };
 
 Status checkLaunch(const KernelRecord &kernel, const LaunchParameters &parameters, uint32_t capability) {
+  if (parameters.threadsY != 1 || parameters.threadsZ != 1) {
+    return invalidArgument(llvm::formatv("the threads of a cta must lie along x: got {0} along y and {1} along z",
+                                         parameters.threadsY, parameters.threadsZ));
+  }
   if (parameters.threads == 0 || parameters.threads > maxThreadsOfCta) {
     return invalidArgument(
         llvm::formatv("threads of a cta must be 1 to {0}: got {1}", maxThreadsOfCta, parameters.threads));

@@ -1,6 +1,8 @@
 #include "src/ops/Description.h"
 
+#include "src/ops/Quoting.h"
 #include "src/support/Assert.h"
+#include "src/support/Hash.h"
 
 #include <charconv>
 
@@ -89,13 +91,37 @@ static std::string valueText(const AttributeValue &value) {
   if (const auto *flag = std::get_if<bool>(&value)) {
     return *flag ? "true" : "false";
   }
-  return std::get<std::string>(value);
+  return quoteWord(std::get<std::string>(value));
+}
+
+/// An empty text is what is there where none is given, so that it need not be written.
+static bool isEmptyText(const AttributeValue &value) {
+  const auto *text = std::get_if<std::string>(&value);
+  return text && text->empty();
 }
 
 std::string Description::toString() const {
   std::string text = op_;
   for (const auto &[name, value] : attributes_) {
-    text += " " + name + "=" + valueText(value);
+    if (!isEmptyText(value)) {
+      text += " " + name + "=" + valueText(value);
+    }
+  }
+  return text;
+}
+
+std::string Description::label() const {
+  // Longer than any word of a schema.
+  constexpr size_t kLongest = 80;
+  std::string text = op_;
+  for (const auto &[name, value] : attributes_) {
+    const auto *word = std::get_if<std::string>(&value);
+    if (word && word->size() > kLongest) {
+      text +=
+          " " + name + "=<" + std::to_string(word->size()) + " bytes " + hashBytes(*word).toHex().substr(0, 8) + ">";
+    } else if (!isEmptyText(value)) {
+      text += " " + name + "=" + valueText(value);
+    }
   }
   return text;
 }

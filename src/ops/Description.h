@@ -30,7 +30,7 @@ struct Dimension {
   std::string toString() const;
 };
 
-/// A value of a description: a dimension, an integer, a truth value, or a word ("bf16", "row").
+/// A value of a description: a dimension, an integer, a truth value, or a word or text ("bf16", a kernel's source).
 using AttributeValue = std::variant<Dimension, int64_t, bool, std::string>;
 
 /// An op and its attributes. Made by `OpSchema::describe` only, so that one that exists is valid and complete: every
@@ -51,8 +51,10 @@ public:
   const std::string &word(std::string_view name) const;
 
   /// "matmul m=* n=4096 k=7168 dtype=bf16": op, then attributes in the order of their names. Equal descriptions give
-  /// equal text; `parseDescription` reads it back.
+  /// equal text; `parseDescription` reads it back. What is no plain word stands in quotes.
   std::string toString() const;
+  /// The same for people: of a long text only how long it is, and its hash.
+  std::string label() const;
 
   bool operator==(const Description &) const = default;
 

@@ -11,5 +11,6 @@ namespace jitk {
 void addAttentionOps(std::vector<OpSchema> &ops);
 void addLinearAttentionOps(std::vector<OpSchema> &ops);
 void addMatmulOps(std::vector<OpSchema> &ops);
+void addUserKernelOp(std::vector<OpSchema> &ops);
 
 } // namespace jitk

@@ -1,6 +1,7 @@
 #include "src/ops/OpSchema.h"
 
 #include "src/ops/Families.h"
+#include "src/ops/Quoting.h"
 #include "src/ops/Spelling.h"
 
 #include <algorithm>
@@ -71,8 +72,20 @@ static Result<AttributeValue> parseValue(const AttributeSchema &schema, std::str
       return wrongValue(schema, "one of " + allowedWords(text, schema.words), text);
     }
     return AttributeValue(std::string(text));
+  case Kind::Text:
+    if (text.find('\0') != std::string_view::npos) {
+      return wrongValue(schema, "text without a zero byte", text.substr(0, text.find('\0')));
+    }
+    return AttributeValue(std::string(text));
   }
   return internalError("attribute kind is unknown");
+}
+
+/// Whether a name can be that of a user's dimension: lower-case, as all names are.
+static bool isDimensionName(std::string_view name) {
+  auto isLetter = [](char c) { return (c >= 'a' && c <= 'z') || c == '_'; };
+  return !name.empty() && isLetter(name.front()) &&
+         std::ranges::all_of(name, [&](char c) { return isLetter(c) || (c >= '0' && c <= '9'); });
 }
 
 /// Refuses names that the schema lacks and names given twice.
@@ -80,7 +93,8 @@ static Status checkNames(const OpSchema &op, std::span<const OpSchema::Given> gi
   for (size_t i = 0; i < given.size(); ++i) {
     auto sameName = [&](const auto &other) { return other.first == given[i].first; };
     auto known = [&](const AttributeSchema &schema) { return schema.name == given[i].first; };
-    if (std::none_of(op.attributes.begin(), op.attributes.end(), known)) {
+    bool mayBeOwn = op.ownDimensions && isDimensionName(given[i].first);
+    if (std::none_of(op.attributes.begin(), op.attributes.end(), known) && !mayBeOwn) {
       std::vector<std::string_view> names;
       for (const AttributeSchema &schema : op.attributes) {
         names.push_back(schema.name);
@@ -102,7 +116,8 @@ static std::optional<std::string_view> findText(const AttributeSchema &schema, s
       return text;
     }
   }
-  return schema.defaultValue.empty() ? std::nullopt : std::optional(schema.defaultValue);
+  bool required = schema.defaultValue.empty() && schema.kind != Kind::Text;
+  return required ? std::nullopt : std::optional(schema.defaultValue);
 }
 
 /// Whether the static dimensions are multiples of those that they must be multiples of.
@@ -131,11 +146,19 @@ Result<Description> OpSchema::describe(std::span<const Given> given) const {
       return invalidArgument("attribute " + std::string(schema.name) + " of " + std::string(name) +
                              " must be given: " + std::string(schema.meaning));
     }
-    if (text->starts_with('@')) {
+    // A default alone means another attribute; what was given means itself.
+    bool isGiven = std::ranges::any_of(given, [&](const Given &each) { return each.first == schema.name; });
+    if (!isGiven && text->starts_with('@')) {
       values[std::string(schema.name)] = values.at(std::string(text->substr(1)));
       continue;
     }
     JITK_ASSIGN(values[std::string(schema.name)], parseValue(schema, *text));
+  }
+  for (const auto &[own, text] : given) {
+    if (!attribute(own)) {
+      AttributeSchema schema{own, Kind::Dimension, "", ""};
+      JITK_ASSIGN(values[std::string(own)], parseValue(schema, text));
+    }
   }
   Description description{std::string(name), std::move(values)};
   JITK_TRY(checkMultiples(*this, description));
@@ -151,6 +174,7 @@ std::span<const OpSchema> allOps() {
     addAttentionOps(all);
     addLinearAttentionOps(all);
     addMatmulOps(all);
+    addUserKernelOp(all);
     std::sort(all.begin(), all.end(), [](const OpSchema &a, const OpSchema &b) { return a.name < b.name; });
     return all;
   }();
@@ -174,14 +198,14 @@ Result<Description> describe(std::string_view op, std::span<const OpSchema::Give
 }
 
 Result<Description> parseDescription(std::string_view line) {
-  std::vector<std::string_view> words;
+  std::vector<std::string> words;
   while (true) {
     line.remove_prefix(std::min(line.find_first_not_of(" \t\n"), line.size()));
     if (line.empty()) {
       break;
     }
-    words.push_back(line.substr(0, line.find_first_of(" \t\n")));
-    line.remove_prefix(words.back().size());
+    JITK_ASSIGN(std::string word, takeWord(line));
+    words.push_back(std::move(word));
   }
   if (words.empty()) {
     return invalidArgument("description must begin with the name of an op: got ''");
@@ -190,7 +214,7 @@ Result<Description> parseDescription(std::string_view line) {
   for (std::string_view word : std::span(words).subspan(1)) {
     size_t equals = word.find('=');
     if (equals == std::string_view::npos) {
-      return invalidArgument("attribute must be written name=value: got '" + std::string(word) + "'");
+      return invalidArgument("attribute must be written name=value: got '" + std::string(word.substr(0, 40)) + "'");
     }
     given.emplace_back(word.substr(0, equals), word.substr(equals + 1));
   }

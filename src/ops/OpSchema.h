@@ -18,11 +18,18 @@
 namespace jitk {
 
 struct AttributeSchema {
-  enum class Kind : uint8_t { Dimension, Integer, Flag, Word };
+  enum class Kind : uint8_t {
+    Dimension,
+    Integer,
+    Flag,
+    Word,
+    Text, ///< anything without a zero byte
+  };
 
   std::string_view name;
   Kind kind;
-  /// Text of the value where none is given; "@other" means the value of attribute `other`; empty = must be given.
+  /// Text of the value where none is given; "@other" means the value of attribute `other`; empty = must be given, but
+  /// for a Text, which is then empty.
   std::string_view defaultValue;
   std::string_view meaning;
   std::vector<std::string_view> words = {}; ///< Word: all that is allowed
@@ -71,6 +78,8 @@ struct OpSchema {
   std::vector<ScalarSchema> scalars; ///< in the order of a launch
   /// Dimensions that are multiples of another, static or at each launch: {"heads", "kv_heads"}.
   std::vector<std::pair<std::string_view, std::string_view>> multiples = {};
+  /// Attributes that are not named above are dimensions of the user's.
+  bool ownDimensions = false;
   /// What else must hold between attributes; null = nothing. Sees no size that is known at launch only: what it would
   /// say of one belongs to `multiples`.
   Status (*check)(const Description &description) = nullptr;
@@ -94,7 +103,7 @@ Result<const OpSchema *> findOp(std::string_view name);
 
 /// `findOp` and `describe` in one.
 Result<Description> describe(std::string_view op, std::span<const OpSchema::Given> given);
-/// The same from one line: "matmul m=* n=4096 k=7168".
+/// The same from one line: "matmul m=* n=4096 k=7168". A value with spaces stands in quotes (Quoting.h).
 Result<Description> parseDescription(std::string_view line);
 
 } // namespace jitk

@@ -16,6 +16,8 @@ static const char *kindName(AttributeSchema::Kind kind) {
     return "flag";
   case AttributeSchema::Kind::Word:
     return "word";
+  case AttributeSchema::Kind::Text:
+    return "text";
   }
   return "";
 }
@@ -53,6 +55,9 @@ std::string OpSchema::toJson() const {
                {"attributes", Json::array()},
                {"tensors", Json::array()},
                {"scalars", Json::array()}};
+  if (ownDimensions) {
+    json["own_dimensions"] = true;
+  }
   for (const AttributeSchema &schema : attributes) {
     json["attributes"].push_back(jitk::toJson(schema));
   }

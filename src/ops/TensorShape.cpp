@@ -1,6 +1,7 @@
 #include "src/ops/TensorShape.h"
 
 #include "src/ops/SizeRules.h"
+#include "src/ops/UserKernel.h"
 
 #include <algorithm>
 #include <charconv>
@@ -24,7 +25,10 @@ int64_t dtypeBytes(std::string_view dtype) {
   if (dtype == "fp32" || dtype == "int32") {
     return 4;
   }
-  return dtype == "e4m3" ? 1 : 0;
+  if (dtype == "fp64" || dtype == "int64") {
+    return 8;
+  }
+  return dtype == "e4m3" || dtype == "int8" || dtype == "uint8" ? 1 : 0;
 }
 
 Result<int64_t> sizeOf(const Description &description, std::string_view attribute, const DynamicSizes &sizes) {
@@ -96,14 +100,17 @@ Extent extentOf(std::string_view expression, const Description &description) {
   return {"", 1, (size + extent.divisor - 1) / extent.divisor + extent.addend};
 }
 
-static Result<int64_t> evaluate(std::string_view expression, const Description &description,
-                                const DynamicSizes &sizes) {
-  Extent extent = extentOf(expression, description);
+static Result<int64_t> sizeOf(const Extent &extent, const Description &description, const DynamicSizes &sizes) {
   if (extent.dimension.empty()) {
     return extent.addend;
   }
   JITK_ASSIGN(int64_t size, sizeOf(description, extent.dimension, sizes));
   return (size + extent.divisor - 1) / extent.divisor + extent.addend;
+}
+
+static Result<int64_t> evaluate(std::string_view expression, const Description &description,
+                                const DynamicSizes &sizes) {
+  return sizeOf(extentOf(expression, description), description, sizes);
 }
 
 /// Whether the flag that a tensor depends on is as it wants.
@@ -138,8 +145,39 @@ static std::string dtypeOf(const TensorSchema &tensor, const Description &descri
   return tensor.type.starts_with('@') ? description.word(tensor.type.substr(1)) : std::string(tensor.type);
 }
 
+static Result<std::vector<TensorForm>> userTensorForms(const Description &description) {
+  JITK_ASSIGN(UserKernel kernel, readUserKernel(description));
+  std::vector<TensorForm> forms;
+  for (UserArgument &argument : kernel.arguments) {
+    if (argument.kind == UserArgument::Kind::Tensor) {
+      forms.push_back({std::move(argument.name), std::move(argument.dtype), std::move(argument.extents), false});
+    }
+  }
+  return forms;
+}
+
+Result<std::vector<std::string>> scalarNames(const Description &description) {
+  JITK_ASSIGN(const OpSchema *schema, findOp(description.op()));
+  std::vector<std::string> names;
+  for (const ScalarSchema &scalar : schema->scalars) {
+    names.emplace_back(scalar.name);
+  }
+  if (isUserKernel(description)) {
+    JITK_ASSIGN(UserKernel kernel, readUserKernel(description));
+    for (const UserArgument &argument : kernel.arguments) {
+      if (argument.kind == UserArgument::Kind::Float32) {
+        names.push_back(argument.name);
+      }
+    }
+  }
+  return names;
+}
+
 Result<std::vector<TensorForm>> tensorForms(const Description &description) {
   JITK_ASSIGN(const OpSchema *schema, findOp(description.op()));
+  if (isUserKernel(description)) {
+    return userTensorForms(description);
+  }
   std::vector<TensorForm> forms;
   for (const TensorSchema &tensor : schema->tensors) {
     if (!isPresent(tensor, description)) {
@@ -161,9 +199,29 @@ Result<std::vector<TensorForm>> tensorForms(const Description &description) {
   return forms;
 }
 
+static Result<std::vector<TensorShape>> userTensorShapes(const Description &description, const DynamicSizes &sizes) {
+  JITK_ASSIGN(UserKernel kernel, readUserKernel(description));
+  std::vector<TensorShape> shapes;
+  for (const UserArgument &argument : kernel.arguments) {
+    if (argument.kind != UserArgument::Kind::Tensor) {
+      continue;
+    }
+    TensorShape shape{argument.name, argument.dtype, {}, argument.access};
+    for (const Extent &extent : argument.extents) {
+      JITK_ASSIGN(int64_t size, sizeOf(extent, description, sizes));
+      shape.sizes.push_back(size);
+    }
+    shapes.push_back(std::move(shape));
+  }
+  return shapes;
+}
+
 Result<std::vector<TensorShape>> tensorShapes(const Description &description, const DynamicSizes &sizes) {
   JITK_ASSIGN(const OpSchema *schema, findOp(description.op()));
   JITK_TRY(checkSizes(description, sizes));
+  if (isUserKernel(description)) {
+    return userTensorShapes(description, sizes);
+  }
   std::vector<TensorShape> shapes;
   for (const TensorSchema &tensor : schema->tensors) {
     if (!isPresent(tensor, description)) {

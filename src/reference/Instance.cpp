@@ -1,6 +1,7 @@
 #include "src/reference/Instance.h"
 
 #include "src/ops/ScalarDefault.h"
+#include "src/ops/UserKernel.h"
 #include "src/reference/Data.h"
 #include "src/reference/HostMemory.h"
 #include "src/reference/Numeric.h"
@@ -47,6 +48,17 @@ static std::vector<uint8_t> randomValues(const TensorShape &shape, Random &rando
   return drawValues(shape, random, [=](Random &ofBlock, size_t) { return ofBlock.normal() * deviation; });
 }
 
+/// Integers of an engine's own kernel, which nobody knows the meaning of: in [0, 100).
+static std::vector<uint8_t> smallIntegers(const TensorShape &shape, Random &random) {
+  std::vector<uint8_t> bytes(size_t(shape.bytes()));
+  size_t width = size_t(dtypeBytes(shape.dtype));
+  for (size_t at = 0; at < bytes.size(); at += width) {
+    int64_t value = random.below(100);
+    std::memcpy(bytes.data() + at, &value, width); // the low bytes come first
+  }
+  return bytes;
+}
+
 /// Lengths of sequences in [0, longest]: the first is the longest, the second is 0.
 static std::vector<uint8_t> randomLengths(const TensorShape &shape, int64_t longest, Random &random) {
   std::vector<uint8_t> bytes(size_t(shape.bytes()));
@@ -87,13 +99,12 @@ static Result<std::vector<uint8_t>> givenIntegers(const TensorShape &shape, cons
 
 static Status checkGiven(const Description &description, const std::vector<TensorShape> &shapes,
                          const GivenValues &given) {
-  JITK_ASSIGN(const OpSchema *schema, findOp(description.op()));
+  JITK_ASSIGN(std::vector<std::string> scalars, scalarNames(description));
   for (const auto &[name, values] : given) {
     bool isTensor = std::ranges::any_of(shapes, [&](const TensorShape &shape) {
       return shape.name == name && shape.dtype == "int32" && shape.access == Access::Read;
     });
-    bool isScalar =
-        std::ranges::any_of(schema->scalars, [&](const ScalarSchema &scalar) { return scalar.name == name; });
+    bool isScalar = std::ranges::find(scalars, name) != scalars.end();
     if (!isTensor && !(isScalar && values.size() == 1)) {
       return invalidArgument("values must be for an integer input or, one value, for a scalar of " + description.op() +
                              ": got '" + name + "'");
@@ -107,6 +118,13 @@ std::vector<float> makeScalars(const Description &description, const GivenValues
   for (const ScalarSchema &scalar : (*findOp(description.op()))->scalars) {
     auto found = given.find(scalar.name);
     scalars.push_back(float(found == given.end() ? defaultOf(scalar, description) : found->second.front()));
+  }
+  if (isUserKernel(description)) {
+    Result<std::vector<std::string>> names = scalarNames(description);
+    for (const std::string &name : *names) {
+      auto found = given.find(name);
+      scalars.push_back(found == given.end() ? 1.0f : float(found->second.front()));
+    }
   }
   return scalars;
 }
@@ -138,6 +156,8 @@ Result<std::vector<HostTensor>> makeTensors(const Description &description, cons
     } else if (shape.name == "seq_lens_q" || shape.name == "seq_lens_k") {
       Sizes values(description, sizes);
       tensor.bytes = randomLengths(shape, values[shape.name == "seq_lens_q" ? "seq_q" : "seq_k"], random);
+    } else if (isUserKernel(description) && (shape.dtype.starts_with("int") || shape.dtype == "uint8")) {
+      tensor.bytes = smallIntegers(shape, random);
     } else {
       tensor.bytes = randomValues(shape, random);
     }

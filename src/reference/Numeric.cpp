@@ -118,6 +118,9 @@ std::vector<uint8_t> encode(std::string_view dtype, const std::vector<float> &va
   if (dtype == "e4m3") {
     return encodeAll<uint8_t>(values, encodeE4m3);
   }
+  if (dtype == "fp64") {
+    return encodeAll<double>(values, [](float value) { return double(value); });
+  }
   return encodeAll<float>(values, [](float value) { return value; });
 }
 
@@ -133,6 +136,9 @@ std::vector<float> decode(std::string_view dtype, const std::vector<uint8_t> &by
   }
   if (dtype == "int32") {
     return decodeAll<int32_t>(bytes, [](int32_t value) { return float(value); });
+  }
+  if (dtype == "fp64") {
+    return decodeAll<double>(bytes, [](double value) { return float(value); });
   }
   return decodeAll<float>(bytes, [](float value) { return value; });
 }

@@ -61,7 +61,7 @@ void BackgroundKernels::make(const std::shared_ptr<Device> &device, const std::s
   }
   if (!status.ok()) {
     runtime_.log().warning("compile",
-                           "kernel is not made in the background: " + problem->text + ": " + status.toString());
+                           "kernel is not made in the background: " + problem->label + ": " + status.toString());
   }
   end();
 }

@@ -46,6 +46,8 @@ inline constexpr std::string_view kAssemblerNames[] = {"ptxas", "nvjitlink", "dr
 struct CompileOptions {
   std::string assembler; ///< one of `kAssemblerNames`; empty = the first one found
   bool dump = false;     ///< fill CompiledKernel::dump
+  /// For `assemblerIdentity`: of what is written in CUDA C++, which has one tool more on its way.
+  bool cudaSource = false;
 };
 
 struct CompiledKernel {
@@ -72,7 +74,7 @@ class Compiler {
 public:
   virtual ~Compiler() = default;
   virtual std::string buildId() const = 0;
-  /// Name and version of the assembler that `compile` would use: part of the key.
+  /// Name and version of the assembler that `compile` would use, and of NVRTC before it: part of the key.
   virtual Result<std::string> assemblerIdentity(const Target &target, const CompileOptions &options) = 0;
   virtual Result<CompiledKernel> compile(const Description &description, const Target &target,
                                          const CompileOptions &options) = 0;

@@ -21,7 +21,8 @@ using StreamHandle = void *;
 struct LaunchParameters {
   std::array<uint32_t, 3> grid = {1, 1, 1};
   std::array<uint32_t, 3> cluster = {1, 1, 1};
-  uint32_t threads = 0;
+  uint32_t threads = 0; ///< of a block, along x
+  uint32_t threadsY = 1, threadsZ = 1;
   uint32_t sharedBytes = 0;
   bool programmaticLaunch = false;
   void **arguments = nullptr; ///< one pointer a parameter, as cuLaunchKernel takes them

@@ -1,5 +1,6 @@
 #include "src/runtime/EntrySource.h"
 
+#include "src/ops/UserKernel.h"
 #include "src/runtime/Stopwatch.h"
 #include "src/support/ExitSection.h"
 
@@ -13,7 +14,7 @@ Key EntrySource::makeKey(const Problem &problem, const Target &target, std::stri
 }
 
 Result<Key> EntrySource::keyOf(const Problem &problem, const Target &target) {
-  JITK_ASSIGN(std::string assembler, compiler_.assemblerIdentity(target));
+  JITK_ASSIGN(std::string assembler, compiler_.assemblerIdentity(target, isCudaSource(problem.description)));
   return makeKey(problem, target, std::move(assembler));
 }
 
@@ -61,7 +62,7 @@ Result<Obtained> EntrySource::findOrCompile(const Problem &problem, const Target
     lock = disk_->lock(key, lockPatience_);
     if (lock.outcome() == KeyLock::Outcome::TimedOut) {
       Counters::add(counters_.lockTimeouts);
-      log_.warning("store", "another process holds the lock for too long: compiling too: " + problem.text);
+      log_.warning("store", "another process holds the lock for too long: compiling too: " + problem.label);
     }
     // Whoever held it may have published.
     entry = disk_->find(key);
@@ -115,8 +116,8 @@ Result<Obtained> EntrySource::findWithoutCompiler(const Problem &problem, const 
   }
   std::shared_ptr<const Entry> entry = disk_ ? disk_->findAnyAssembler(key) : nullptr;
   if (!entry) {
-    return std::move(why).withNote(disk_ ? "and the store has no kernel for " + problem.text
-                                         : "and there is no store to look for " + problem.text);
+    return std::move(why).withNote(disk_ ? "and the store has no kernel for " + problem.label
+                                         : "and there is no store to look for " + problem.label);
   }
   return Obtained{std::move(entry), Tier::Disk, watch.milliseconds()};
 }
@@ -142,7 +143,7 @@ Result<CompiledKernel> EntrySource::compile(const Problem &problem, const Target
   Result<CompiledKernel> compiled = compiler->compile(problem.description, target, options);
   if (compiled.ok()) {
     if (Status status = checkCompiled(*compiled); !status.ok()) {
-      compiled = std::move(status).withNote("after compiling " + problem.text);
+      compiled = std::move(status).withNote("after compiling " + problem.label);
     }
   }
   Counters::add(counters_.microseconds, static_cast<uint64_t>(1000 * watch.milliseconds()));
@@ -161,7 +162,7 @@ Result<std::shared_ptr<const Entry>> EntrySource::compileEntry(const Problem &pr
                                                                const Key &key) {
   JITK_ASSIGN(CompiledKernel compiled, compile(problem, target, compiler_.options()));
   if (log_.enabled(LogLevel::Info, "compile")) {
-    log_.info("compile", problem.text + " for " + target.toString() + ": " + timesText(compiled.times));
+    log_.info("compile", problem.label + " for " + target.toString() + ": " + timesText(compiled.times));
   }
   EntryFacts facts{
       .registers = compiled.statistics.registers,

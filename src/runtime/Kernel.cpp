@@ -42,7 +42,7 @@ Result<std::shared_ptr<const Kernel>> Kernel::load(std::shared_ptr<Device> devic
   kernel->obtained_ = std::move(obtained);
   kernel->recipe_ = recipe->onDevice(kernel->device_->multiprocessors());
   if (Status bound = kernel->bind(); !bound.ok()) {
-    return std::move(bound).atStage("load").withNote("while loading " + kernel->problem_->text);
+    return std::move(bound).atStage("load").withNote("while loading " + kernel->problem_->label);
   }
   kernel->loadMilliseconds_ = watch.milliseconds();
   return std::shared_ptr<const Kernel>(std::move(kernel));
@@ -55,6 +55,8 @@ Status Kernel::bind() {
     JITK_ASSIGN(bound.function, module_->function(step.symbol, step.sharedBytes));
     bound.fixed.cluster = step.cluster;
     bound.fixed.threads = step.threads;
+    bound.fixed.threadsY = step.threadsY;
+    bound.fixed.threadsZ = step.threadsZ;
     bound.fixed.sharedBytes = step.sharedBytes;
     bound.fixed.programmaticLaunch = step.programmaticLaunch;
     for (const Argument &argument : step.arguments) {

@@ -22,11 +22,11 @@ Result<Compiler *> LazyCompiler::get() {
   return **opened_;
 }
 
-Result<std::string> LazyCompiler::assemblerIdentity(const Target &target) {
+Result<std::string> LazyCompiler::assemblerIdentity(const Target &target, bool cudaSource) {
   ExitSection section;
   JITK_TRY(section.status());
   JITK_ASSIGN(Compiler * compiler, get());
-  std::string name = target.toString();
+  std::string name = target.toString() + (cudaSource ? " from CUDA C++" : "");
   {
     std::lock_guard lock(mutex_);
     if (auto known = assemblers_.find(name); known != assemblers_.end()) {
@@ -34,7 +34,9 @@ Result<std::string> LazyCompiler::assemblerIdentity(const Target &target) {
     }
   }
   // Without the lock: it may run a tool. Two threads may both ask, and get the same answer.
-  JITK_ASSIGN(std::string identity, compiler->assemblerIdentity(target, options_));
+  CompileOptions options = options_;
+  options.cudaSource = cudaSource;
+  JITK_ASSIGN(std::string identity, compiler->assemblerIdentity(target, options));
   std::lock_guard lock(mutex_);
   assemblers_[name] = identity;
   return identity;

@@ -25,7 +25,7 @@ public:
 
   Result<Compiler *> get();
   /// Name and version of the assembler for a target, asked of the compiler once.
-  Result<std::string> assemblerIdentity(const Target &target);
+  Result<std::string> assemblerIdentity(const Target &target, bool cudaSource = false);
 
   /// Where the open library lies; empty before.
   std::string path() const;

@@ -131,7 +131,8 @@ Status Plan::seal() {
 
 Status Plan::notPrepared(const Device &device, const Problem &problem) const {
   return Status(StatusCode::NotPrepared, std::string(shelf_->sealed() ? "plan is sealed and" : "plan") +
-                                             " has no kernel for " + problem.text + " on " + device.target().toString())
+                                             " has no kernel for " + problem.label + " on " +
+                                             device.target().toString())
       .atStage("plan");
 }
 
@@ -147,7 +148,7 @@ Result<Served> Plan::standIn(const std::shared_ptr<Device> &device, const std::s
   std::shared_ptr<StandIn> standIn = background_->request(device, problem, std::move(generic));
   if (!standIn) {
     return notPrepared(*device, *problem)
-        .withNote("it is made in the background, and there is no generic kernel " + general.text);
+        .withNote("it is made in the background, and there is no generic kernel " + general.label);
   }
   return Served{nullptr, std::move(standIn)};
 }

@@ -24,6 +24,18 @@ static Result<std::string> wordOf(const std::string &what, const Json &value) {
   return text;
 }
 
+/// A text that is written as a string or as a list of its lines.
+static Result<std::string> linesOf(const std::string &name, const Json &value) {
+  std::string text;
+  for (const Json &line : value.is_array() ? value : Json::array({value})) {
+    if (!line.is_string()) {
+      return malformed("attribute " + name + " must be a string or a list of strings: got " + line.dump());
+    }
+    text += line.get<std::string>() + (value.is_array() ? "\n" : "");
+  }
+  return text;
+}
+
 /// The text of an attribute that is written as a string, an integer or a truth value.
 static Result<std::string> attributeText(const std::string &name, const Json &value) {
   if (value.is_string()) {
@@ -39,13 +51,17 @@ static Result<Plan::Item> parseItem(const Json &json) {
   if (!json.is_object() || !json.contains("op") || !json["op"].is_string()) {
     return malformed("kernel must be an object with a string member op");
   }
+  JITK_ASSIGN(std::string op, wordOf("op", json["op"]));
+  JITK_ASSIGN(const OpSchema *schema, findOp(op));
   std::vector<std::pair<std::string, std::string>> texts;
   if (json.contains("attributes")) {
     if (!json["attributes"].is_object()) {
       return malformed("member attributes must be an object");
     }
     for (const auto &[name, value] : json["attributes"].items()) {
-      JITK_ASSIGN(std::string text, attributeText(name, value));
+      const AttributeSchema *attribute = schema->attribute(name);
+      bool isText = attribute && attribute->kind == AttributeSchema::Kind::Text && !value.is_number();
+      JITK_ASSIGN(std::string text, isText ? linesOf(name, value) : attributeText(name, value));
       texts.emplace_back(name, std::move(text));
     }
   }
@@ -58,8 +74,7 @@ static Result<Plan::Item> parseItem(const Json &json) {
     priority = given.get<int32_t>();
   }
   std::vector<OpSchema::Given> given(texts.begin(), texts.end());
-  JITK_ASSIGN(std::string op, wordOf("op", json["op"]));
-  JITK_ASSIGN(Description description, describe(op, given));
+  JITK_ASSIGN(Description description, schema->describe(given));
   return Plan::Item{std::make_shared<const Problem>(std::move(description)), priority};
 }
 

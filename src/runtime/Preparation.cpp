@@ -32,11 +32,12 @@ void Preparation::prepareNext() {
   try {
     outcome = prepare(problem);
   } catch (const std::bad_alloc &) {
-    outcome.status = Status(StatusCode::OutOfMemory, "out of host memory while preparing " + problem->text);
+    outcome.status = Status(StatusCode::OutOfMemory, "out of host memory while preparing " + problem->label);
   } catch (const std::exception &exception) {
-    outcome.status = internalError(std::string("exception while preparing ") + problem->text + ": " + exception.what());
+    outcome.status =
+        internalError(std::string("exception while preparing ") + problem->label + ": " + exception.what());
   } catch (...) {
-    outcome.status = internalError("exception while preparing " + problem->text);
+    outcome.status = internalError("exception while preparing " + problem->label);
   }
   outcome.begin = begin;
   finish(index, std::move(outcome));
@@ -104,7 +105,7 @@ void Preparation::finish(size_t index, Outcome outcome) {
     }
   }
   if (!outcome.status.ok() && item.generic) {
-    runtime_.log().warning("compile", "there is no generic kernel to fall back on: " + item.problem->text + ": " +
+    runtime_.log().warning("compile", "there is no generic kernel to fall back on: " + item.problem->label + ": " +
                                           outcome.status.toString());
   }
   if (options_.progress) {
@@ -140,7 +141,7 @@ Status Preparation::wait(std::optional<std::chrono::milliseconds> timeout) {
 Status Preparation::wait(const Problem &problem, std::optional<std::chrono::milliseconds> timeout) {
   auto place = places_.find(problem.text);
   if (place == places_.end()) {
-    return invalidArgument("description must be one of the preparation: got " + problem.text).atStage("plan");
+    return invalidArgument("description must be one of the preparation: got " + problem.label).atStage("plan");
   }
   std::unique_lock lock(mutex_);
   const std::optional<Status> &outcome = outcomes_[place->second];
@@ -149,7 +150,7 @@ Status Preparation::wait(const Problem &problem, std::optional<std::chrono::mill
     changed_.wait(lock, over);
   } else if (!changed_.wait_for(lock, *timeout, over)) {
     return {StatusCode::DeadlineExceeded,
-            "kernel is not ready after " + std::to_string(timeout->count()) + " ms: " + problem.text};
+            "kernel is not ready after " + std::to_string(timeout->count()) + " ms: " + problem.label};
   }
   return outcome->clone();
 }
@@ -179,7 +180,7 @@ std::string Preparation::trace() {
   };
   std::lock_guard lock(mutex_);
   for (const Span &span : spans_) {
-    const std::string &name = items_[span.item].problem->text;
+    const std::string &name = items_[span.item].problem->label;
     add("kernel", name, span.worker, span.begin, span.obtain + span.load)["args"] = {
         {"tier", kTierNames[static_cast<size_t>(span.tier)]}, {"status", statusCodeName(span.code)}};
     double end = span.begin + span.obtain;

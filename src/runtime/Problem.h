@@ -10,12 +10,14 @@
 
 namespace jitk {
 
-/// A description with its canonical text and that text's hash, both made once. Immutable.
+/// A description with its canonical text, that text's hash, and what messages call it, all made once. Immutable.
 struct Problem {
-  explicit Problem(Description of) : description(std::move(of)), text(description.toString()), hash(hashBytes(text)) {}
+  explicit Problem(Description of)
+      : description(std::move(of)), text(description.toString()), label(description.label()), hash(hashBytes(text)) {}
 
   const Description description;
   const std::string text;
+  const std::string label; ///< short, for people; not an identity
   const Hash128 hash;
 };
 

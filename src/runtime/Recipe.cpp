@@ -54,7 +54,9 @@ static void write(ByteWriter &writer, const LaunchStep &step) {
   for (const Expression &extent : step.grid) {
     write(writer, extent);
   }
-  writer.integer(step.threads);
+  for (uint32_t extent : {step.threads, step.threadsY, step.threadsZ}) {
+    writer.integer(extent);
+  }
   for (uint32_t extent : step.cluster) {
     writer.integer(extent);
   }
@@ -138,7 +140,9 @@ static LaunchStep readStep(ByteReader &reader) {
   for (Expression &extent : step.grid) {
     extent = readExpression(reader);
   }
-  step.threads = reader.integer<uint32_t>();
+  for (uint32_t *extent : {&step.threads, &step.threadsY, &step.threadsZ}) {
+    *extent = reader.integer<uint32_t>();
+  }
   for (uint32_t &extent : step.cluster) {
     extent = reader.integer<uint32_t>();
   }
@@ -261,8 +265,13 @@ static Status validateStep(const LaunchStep &step, const Recipe &recipe) {
   if (!areValid(step.grid, recipe.dimensions.size())) {
     return wrong("a grid expression of " + step.symbol);
   }
-  if (step.threads == 0 || step.threads > kMaximalThreads) {
-    return wrong(std::to_string(step.threads) + " threads in " + step.symbol);
+  uint64_t threads = 1;
+  for (uint32_t extent : {step.threads, step.threadsY, step.threadsZ}) {
+    threads = extent <= kMaximalThreads ? threads * extent : 0;
+  }
+  if (threads == 0 || threads > kMaximalThreads) {
+    return wrong("a block of " + std::to_string(step.threads) + "x" + std::to_string(step.threadsY) + "x" +
+                 std::to_string(step.threadsZ) + " threads in " + step.symbol);
   }
   if (step.cluster[0] == 0 || step.cluster[1] == 0 || step.cluster[2] == 0) {
     return wrong("an empty cluster in " + step.symbol);

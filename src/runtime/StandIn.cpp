@@ -29,7 +29,7 @@ Status StandIn::replace(std::shared_ptr<const Kernel> own) {
   const Recipe &recipe = own->recipe();
   const Recipe &generic = generic_->recipe();
   if (recipe.dimensions != dimensions_ || recipe.tensors != generic.tensors || recipe.scalars != generic.scalars) {
-    return internalError("kernel of " + problem_->text + " must be launched as its generic kernel is");
+    return internalError("kernel of " + problem_->label + " must be launched as its generic kernel is");
   }
   own_ = std::move(own);
   ready_.store(own_.get(), std::memory_order_release);

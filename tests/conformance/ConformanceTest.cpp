@@ -6,6 +6,7 @@
 
 #define DOCTEST_CONFIG_IMPLEMENT
 #include "tests/conformance/Cases.h"
+#include "tests/conformance/Session.h"
 
 #include <cstdio>
 #include <cstring>
@@ -16,17 +17,10 @@
 
 using namespace jitk;
 
-namespace {
-
-struct Lane {
-  std::string device = "emulator:sm_90a";
-  bool immediate = false;
-  bool full = false;
-};
+namespace jitk::conformance {
 
 Lane lane;
 
-/// On the emulator, the seed decides in which order threads run.
 api::Device openDevice(const api::Runtime &runtime, uint64_t seed) {
   jitk_device_options_t options = {};
   options.struct_size = sizeof options;
@@ -37,25 +31,24 @@ api::Device openDevice(const api::Runtime &runtime, uint64_t seed) {
   return api::Device::open(runtime, lane.device, &options);
 }
 
-/// One runtime and one device for the suite.
-struct Session {
-  api::Runtime runtime;
-  api::Device device;
+Session::Session() {
+  jitk_runtime_options_t options = {};
+  options.struct_size = sizeof options;
+  options.store_path = ""; // each run compiles what it tests
+  runtime = api::Runtime::create(&options);
+  device = openDevice(runtime, 20);
+}
 
-  static const Session &get() {
-    static const Session session;
-    return session;
-  }
+const Session &Session::get() {
+  static const Session session;
+  return session;
+}
 
-private:
-  Session() {
-    jitk_runtime_options_t options = {};
-    options.struct_size = sizeof options;
-    options.store_path = ""; // each run compiles what it tests
-    runtime = api::Runtime::create(&options);
-    device = openDevice(runtime, 20);
-  }
-};
+} // namespace jitk::conformance
+
+using namespace jitk::conformance;
+
+namespace {
 
 void checkAll(const std::vector<checked::Problem> &problems, std::string_view op) {
   int ran = 0;

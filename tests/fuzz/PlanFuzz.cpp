@@ -28,7 +28,11 @@ std::vector<std::vector<uint8_t>> test::fuzzSeeds() {
        {R"({"jitk_plan": 1, "kernels": []})",
         R"({"jitk_plan": 1, "kernels": [{"op": "matmul", "attributes": {"m": "*<=64", "n": 64, "k": 64}}]})",
         R"({"jitk_plan": 1, "kernels": [{"op": "matmul", "attributes": {"m": 1, "n": 8, "k": 8, "dtype": "f16"},
-            "priority": -3}, {"op": "matmul", "attributes": {"m": "*%16<=4096", "n": 2147483647, "k": 1}}]})"}) {
+            "priority": -3}, {"op": "matmul", "attributes": {"m": "*%16<=4096", "n": 2147483647, "k": 1}}]})",
+        R"json({"jitk_plan": 1, "kernels": [{"op": "user_kernel", "attributes": {"language": "cuda", "entry": "k<1>",
+            "source": ["#include \"a\"", "x"], "headers": "#header a\nb", "options": "-DA=1", "n": "*%2", "k": 3,
+            "arguments": "x: read fp32[n, ceil(n/2)] align 16, a: fp32, i: int64 = 4*(n-1), w: workspace = min(n, k)",
+            "grid": "ceil(n/8), multiprocessors", "block": "k, 2", "workspace": "8*n", "shared": "64"}}]})json"}) {
     seeds.emplace_back(text.begin(), text.end());
   }
   return seeds;

@@ -29,9 +29,17 @@ def allowed(attribute):
         return ", ".join(f"`{word}`" for word in attribute["allowed"])
     if attribute["kind"] == "flag":
         return "`true`, `false`"
+    if attribute["kind"] == "text":
+        return "any text"
     least, most = attribute["minimum"], attribute["maximum"]
     text = f"{least} or more" if most == 2**31 - 1 else f"{least} to {most}"
     return text + (", or `*`" if attribute["kind"] == "dimension" else "")
+
+
+def default(attribute):
+    if "default" in attribute:
+        return resolved(attribute["default"])
+    return "empty" if attribute["kind"] == "text" else "required"
 
 
 def table(head, rows):
@@ -48,7 +56,7 @@ def condition(tensor):
 
 def section(op):
     attributes = [
-        (f"`{a['name']}`", a["kind"], resolved(a["default"]) if "default" in a else "required", allowed(a), a["meaning"])
+        (f"`{a['name']}`", a["kind"], default(a), allowed(a), a["meaning"])
         for a in op["attributes"]
     ]
     tensors = [
@@ -65,8 +73,11 @@ def section(op):
     parts = [
         f"## {op['op']}\n\n{op['summary']}\n",
         table(("attribute", "type", "default", "allowed", "meaning"), attributes),
-        table(("tensor", "dtype", "shape", "access", "meaning"), tensors),
     ]
+    if tensors:
+        parts.append(table(("tensor", "dtype", "shape", "access", "meaning"), tensors))
+    if op.get("own_dimensions"):
+        parts.append("Any other attribute is a dimension.\n")
     return "\n".join(parts + ([table(("scalar", "default", "meaning"), scalars)] if scalars else []))
 
 

@@ -115,16 +115,9 @@ Status CudaFunction::launch(const LaunchParameters &parameters, StreamHandle str
   unsigned numAttributes = fillAttributes(parameters, attributes);
   if (driver->launchKernelEx) {
     LaunchConfig config = {
-        parameters.grid[0],
-        parameters.grid[1],
-        parameters.grid[2],
-        parameters.threads,
-        1,
-        1,
-        parameters.sharedBytes,
-        static_cast<CUstream>(stream),
-        attributes,
-        numAttributes,
+        parameters.grid[0],  parameters.grid[1],  parameters.grid[2],     parameters.threads,
+        parameters.threadsY, parameters.threadsZ, parameters.sharedBytes, static_cast<CUstream>(stream),
+        attributes,          numAttributes,
     };
     return driver.check(driver->launchKernelEx(&config, function_, parameters.arguments, nullptr), "cuLaunchKernelEx");
   }
@@ -133,8 +126,9 @@ Status CudaFunction::launch(const LaunchParameters &parameters, StreamHandle str
                        std::to_string(driver.version()));
   }
   return driver.check(driver->launchKernel(function_, parameters.grid[0], parameters.grid[1], parameters.grid[2],
-                                           parameters.threads, 1, 1, parameters.sharedBytes,
-                                           static_cast<CUstream>(stream), parameters.arguments, nullptr),
+                                           parameters.threads, parameters.threadsY, parameters.threadsZ,
+                                           parameters.sharedBytes, static_cast<CUstream>(stream), parameters.arguments,
+                                           nullptr),
                       "cuLaunchKernel");
 }
 

@@ -19,6 +19,22 @@ def _describe(text):
     return _Handle(make("jitk_description_parse", text.encode()), library.jitk_description_release)
 
 
+def describe(op, **attributes):
+    """The canonical line of an op and its attributes, which all calls here take as a description:
+
+        describe("matmul", m="*", n=4096, k=7168)
+        describe("user_kernel", language="cuda", source=text, entry="axpy", block=256, grid="ceil(n/256)", n="*",
+                 arguments="x: read fp32[n], y: updated fp32[n], a: fp32, n: int32", headers={"a.cuh": text})
+    """
+    if isinstance(attributes.get("headers"), dict):
+        attributes["headers"] = "".join(f"#header {name}\n{text}\n" for name, text in attributes["headers"].items())
+    texts = [str(value).lower() if isinstance(value, bool) else str(value) for value in attributes.values()]
+    names = (ctypes.c_char_p * max(len(texts), 1))(*[name.encode() for name in attributes])
+    values = (ctypes.c_char_p * max(len(texts), 1))(*[text.encode() for text in texts])
+    handle = make("jitk_description_create", op.encode(), names, values, len(texts))
+    return library.jitk_description_text(_Handle(handle, library.jitk_description_release)).decode()
+
+
 class Runtime(_Handle):
     """Workers, the store and the compiler. `store=""`: no disk; None: the default folder."""
 

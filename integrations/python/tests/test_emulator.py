@@ -7,10 +7,31 @@ import numpy
 
 MATMUL = "matmul m=* n=32 k=64 dtype=fp16 out_dtype=fp32"
 
+# y = 3 x by blocks of 64, in CommonIR.
+TRIPLE = """
+tt.func public @triple(%x: !tt.ptr<f32>, %y: !tt.ptr<f32>) {
+  %pid = tt.get_program_id x : i32
+  %c64 = arith.constant 64 : i32
+  %three = arith.constant dense<3.0> : tensor<64xf32>
+  %base = arith.muli %pid, %c64 : i32
+  %range = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32>
+  %bases = tt.splat %base : i32 -> tensor<64xi32>
+  %i = arith.addi %bases, %range : tensor<64xi32>
+  %xs = tt.splat %x : !tt.ptr<f32> -> tensor<64x!tt.ptr<f32>>
+  %ys = tt.splat %y : !tt.ptr<f32> -> tensor<64x!tt.ptr<f32>>
+  %xp = tt.addptr %xs, %i : tensor<64x!tt.ptr<f32>>, tensor<64xi32>
+  %yp = tt.addptr %ys, %i : tensor<64x!tt.ptr<f32>>, tensor<64xi32>
+  %v = tt.load %xp : tensor<64x!tt.ptr<f32>>
+  %w = arith.mulf %v, %three : tensor<64xf32>
+  tt.store %yp, %w : tensor<64x!tt.ptr<f32>>
+  tt.return
+}
+"""
+
 
 class Emulator(unittest.TestCase):
     def setUp(self):
-        runtime = jitk.Runtime(store="", compiler_library=os.environ["JITK_TEST_COMPILER"])
+        self.runtime = runtime = jitk.Runtime(store="", compiler_library=os.environ["JITK_TEST_COMPILER"])
         self.device = runtime.device("emulator:sm_90a")
         self.kernel = runtime.kernel(self.device, MATMUL)
         random = numpy.random.default_rng(1)
@@ -34,6 +55,20 @@ class Emulator(unittest.TestCase):
             self.kernel.launch(self.a, self.b, self.b)
         with self.assertRaises(jitk.Error):
             self.kernel.launch(self.a, self.b)
+
+    def test_a_kernel_of_ones_own(self):
+        text = jitk.describe("user_kernel", language="commonir", source=TRIPLE, entry="triple", grid="ceil(n/64)",
+                             arguments="x: read fp32[n], y: written fp32[n]", n="*%64")
+        plan = self.runtime.plan([text])
+        plan.prepare(self.device)
+        plan.seal()
+        x, y = self.device.array(128, "f4"), self.device.array(128, "f4")
+        x[...] = numpy.arange(128)
+        plan.kernel(self.device, text).launch(x, y)
+        self.device.synchronize()
+        numpy.testing.assert_array_equal(y, 3 * x)
+        with self.assertRaisesRegex(jitk.Error, "dimension n must be a multiple of 64: got 100"):
+            plan.kernel(self.device, text).launch(x[:100], y[:100])
 
 
 if __name__ == "__main__":

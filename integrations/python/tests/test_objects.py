@@ -43,6 +43,12 @@ class Objects(unittest.TestCase):
         gc.collect()
         self.assertEqual(kernel.scalars, [])
 
+    def test_attributes_by_name_make_the_canonical_line(self):
+        self.assertEqual(jitk.describe("matmul", m="*<=512", n=64, k=64, dtype="fp16"),
+                         "matmul b_layout=row dtype=fp16 k=64 m=*<=512 n=64 out_dtype=fp16")
+        with self.assertRaisesRegex(jitk.Error, "attribute m of matmul must be given"):
+            jitk.describe("matmul", n=64, k=64)
+
     def test_a_report_is_json(self):
         self.assertIn("build_id", json.loads(self.runtime.report()))
 

@@ -66,7 +66,7 @@ Result<CompiledKernel> IsolatedCompiler::compile(const Description &description,
                                                  const CompileOptions &options) {
   Result<std::vector<uint8_t>> reply = ask(writeRequest({description, target, options}));
   if (!reply.ok()) {
-    return std::move(reply).takeStatus().withNote("while compiling " + description.toString());
+    return std::move(reply).takeStatus().withNote("while compiling " + description.label());
   }
   return readKernel(*reply);
 }

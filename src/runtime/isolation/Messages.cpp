@@ -59,6 +59,7 @@ std::vector<uint8_t> writeRequest(const CompilerRequest &request) {
   writer.string(request.target.toString());
   writer.string(request.options.assembler);
   writer.integer(static_cast<uint8_t>(request.options.dump));
+  writer.integer(static_cast<uint8_t>(request.options.cudaSource));
   writer.integer(static_cast<uint8_t>(request.description.has_value()));
   if (request.description) {
     writer.string(request.description->op());
@@ -81,6 +82,7 @@ Result<CompilerRequest> readRequest(std::span<const uint8_t> bytes) {
   JITK_ASSIGN(request.target, Target::parse(reader.string()));
   request.options.assembler = reader.string();
   request.options.dump = reader.integer<uint8_t>() != 0;
+  request.options.cudaSource = reader.integer<uint8_t>() != 0;
   if (reader.integer<uint8_t>() != 0) {
     std::string op = reader.string();
     std::map<std::string, AttributeValue, std::less<>> attributes;

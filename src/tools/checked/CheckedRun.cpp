@@ -85,7 +85,11 @@ Outcome run(const api::Runtime &runtime, const api::Device &device, const Proble
   outcome.info = outcome.kernel.info();
   std::vector<int64_t> dimensions;
   for (const std::string &name : outcome.kernel.dimensions()) {
-    dimensions.push_back(problem.sizes.find(name)->second);
+    auto size = problem.sizes.find(name);
+    if (size == problem.sizes.end()) {
+      throw std::invalid_argument("dimension " + name + " needs a size");
+    }
+    dimensions.push_back(size->second);
   }
   std::vector<GuardedTensor> guarded;
   std::vector<uint64_t> addresses;

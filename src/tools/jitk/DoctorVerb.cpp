@@ -35,6 +35,7 @@ static void show(const Json &report) {
     for (const auto &[target, identity] : report["compiler"]["assemblers"].items()) {
       line("assembler", target + ": " + identity.get<std::string>());
     }
+    line("CUDA C++", report["compiler"]["cuda_source"].get<std::string>());
   }
   for (const auto &[prefix, finding] : report["backends"].items()) {
     line("devices", prefix + " " + finding.get<std::string>());

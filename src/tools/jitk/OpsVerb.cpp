@@ -30,6 +30,9 @@ static std::string allowedCell(const Json &attribute) {
   if (attribute["kind"] == "flag") {
     return "true, false";
   }
+  if (attribute["kind"] == "text") {
+    return "any text";
+  }
   bool bounded = attribute["maximum"] != INT32_MAX;
   std::string range = attribute["minimum"].dump() + (bounded ? " ... " + attribute["maximum"].dump() : " or more");
   return attribute["kind"] == "dimension" ? range + ", or *" : range;
@@ -40,10 +43,14 @@ static void show(const std::string &op) {
   std::printf("%s: %s\n\n", op.c_str(), schema["summary"].get<std::string>().c_str());
   Table attributes({"attribute", "type", "default", "allowed", "meaning"});
   for (const Json &attribute : schema["attributes"]) {
-    attributes.add({attribute["name"], attribute["kind"], resolved(attribute.value("default", "(required)")),
+    attributes.add({attribute["name"], attribute["kind"],
+                    resolved(attribute.value("default", attribute["kind"] == "text" ? "" : "(required)")),
                     allowedCell(attribute), attribute["meaning"]});
   }
   std::printf("%s\n", attributes.render().c_str());
+  if (schema.contains("own_dimensions")) {
+    std::printf("Any other attribute is a dimension.\n");
+  }
   Table tensors({"tensor", "dtype", "shape", "access", "meaning"});
   for (const Json &tensor : schema["tensors"]) {
     std::string meaning = tensor["meaning"];
@@ -55,7 +62,9 @@ static void show(const std::string &op) {
     tensors.add(
         {tensor["name"], resolved(tensor["type"]), "[" + joined(tensor["shape"]) + "]", tensor["access"], meaning});
   }
-  std::printf("%s", tensors.render().c_str());
+  if (!tensors.empty()) {
+    std::printf("%s", tensors.render().c_str());
+  }
   if (schema["scalars"].empty()) {
     return;
   }

@@ -109,7 +109,7 @@ static void printTable(const std::vector<Record> &records) {
   for (const Record &record : records) {
     const jitk_kernel_info_t &info = record.info;
     if (record.status == JITK_STATUS_OK) {
-      table.add({record.description, number(info.build_ms), number(info.lower_ms), number(info.llvm_ms),
+      table.add({labelOf(record.description), number(info.build_ms), number(info.lower_ms), number(info.llvm_ms),
                  number(info.assemble_ms), std::to_string(info.registers), std::to_string(info.spill_bytes),
                  byteCount(info.shared_bytes), byteCount(info.code_bytes), tierName(info.tier)});
     }
@@ -157,7 +157,7 @@ static ExitCode summarize(const std::vector<Record> &records, double seconds) {
       ExitCode own = exitCodeOf(record.status);
       code = code == kOk ? own : std::min(code, own);
       if (++failed <= kFailuresShown) {
-        std::fprintf(stderr, "jitk: %s: %s\n", record.description.c_str(), record.error.c_str());
+        std::fprintf(stderr, "jitk: %s: %s\n", labelOf(record.description).c_str(), record.error.c_str());
       }
     }
   }

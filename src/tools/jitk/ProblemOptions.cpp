@@ -1,5 +1,8 @@
 #include "src/tools/jitk/ProblemOptions.h"
 
+#include "src/ops/Quoting.h"
+#include "src/tools/jitk/RuntimeOptions.h"
+
 #include <algorithm>
 #include <charconv>
 #include <stdexcept>
@@ -8,7 +11,7 @@ namespace jitk::tool {
 
 void ProblemOptions::addTo(CLI::App &verb, bool withSizes) {
   verb.add_option("op", op, "an op of jitk ops")->required();
-  verb.add_option("attributes", attributes, "name=value ...");
+  verb.add_option("attributes", attributes, "name=value ..., name=@file for what a file holds");
   if (withSizes) {
     verb.add_option("--size", sizeWords, "name=number: the size of a dynamic dimension (repeatable)");
     verb.add_option("--values", valueWords,
@@ -19,7 +22,14 @@ void ProblemOptions::addTo(CLI::App &verb, bool withSizes) {
 std::string ProblemOptions::line() const {
   std::string text = op;
   for (const std::string &attribute : attributes) {
-    text += " " + attribute;
+    size_t equals = attribute.find('=');
+    if (equals == std::string::npos) {
+      text += " " + quoteWord(attribute);
+      continue;
+    }
+    std::string value = attribute.substr(equals + 1);
+    value = value.starts_with('@') ? readFile(value.substr(1)) : value;
+    text += " " + quoteWord(attribute.substr(0, equals)) + "=" + quoteWord(value);
   }
   return text;
 }

@@ -18,7 +18,8 @@ struct ProblemOptions {
 
   /// Adds the op and its attributes as positional words and, where asked, --size and --values.
   void addTo(CLI::App &verb, bool withSizes = false);
-  /// "op name=value ...".
+  /// "op name=value ...", a value `@path` replaced by what the file holds. Throws std::invalid_argument if it cannot be
+  /// read.
   std::string line() const;
   api::Description description() const { return api::Description::parse(line()); }
   /// Throws std::invalid_argument naming a word that is no name=number.

@@ -45,7 +45,7 @@ static void writeDumps(const Options &options, const api::Runtime &runtime, cons
 
 static void print(const Options &options, const checked::Outcome &outcome, const api::Device &device) {
   std::printf("%s\non %s (%s), seed %llu: %u registers, %u bytes of spills, %s of shared memory\n",
-              outcome.info.description, device.name().c_str(), outcome.info.target,
+              labelOf(outcome.info.description).c_str(), device.name().c_str(), outcome.info.target,
               static_cast<unsigned long long>(options.seed), outcome.info.registers, outcome.info.spill_bytes,
               byteCount(outcome.info.shared_bytes).c_str());
   Table table({"output", ">elements", ">wrong", ">max error", ">RMS error / RMS", ">error / bound"});

@@ -40,7 +40,7 @@ static int list(const Options &options, bool verify) {
       ++numDamaged;
       continue;
     }
-    table.add({entry["key"].get<std::string>().substr(0, kShortKey), entry["description"], entry["target"],
+    table.add({entry["key"].get<std::string>().substr(0, kShortKey), labelOf(entry["description"]), entry["target"],
                entry["registers"].dump(), entry["spill_bytes"].dump(), byteCount(entry["shared_bytes"].get<uint64_t>()),
                byteCount(entry["bytes"].get<uint64_t>())});
   }
@@ -72,7 +72,7 @@ static int why(const Options &options) {
     std::printf("%s\n", answer.dump(2).c_str());
     return kOk;
   }
-  std::printf("%s for %s has the key %s\n", description.text().c_str(), options.target.c_str(),
+  std::printf("%s for %s has the key %s\n", description.label().c_str(), options.target.c_str(),
               answer["key"].get<std::string>().c_str());
   std::printf("%s\n", answer["found"].is_null() ? "it would be compiled"
                                                 : ("it is in the " + answer["found"].get<std::string>()).c_str());

@@ -1,5 +1,7 @@
 #include "src/tools/jitk/Table.h"
 
+#include "src/ops/OpSchema.h"
+
 #include <algorithm>
 #include <cstdio>
 
@@ -57,6 +59,11 @@ std::string byteCount(uint64_t bytes) {
   bool mebi = bytes >= 1024 * 1024;
   std::snprintf(text, sizeof text, "%.1f %s", double(bytes) / (mebi ? 1048576.0 : 1024.0), mebi ? "MiB" : "KiB");
   return text;
+}
+
+std::string labelOf(const std::string &description) {
+  Result<Description> parsed = parseDescription(description);
+  return parsed.ok() ? parsed->label() : description; // of another version
 }
 
 } // namespace jitk::tool

@@ -26,4 +26,7 @@ std::string number(double value);
 /// "512 B", "12.3 KiB", "4.5 MiB".
 std::string byteCount(uint64_t bytes);
 
+/// A canonical description as people want to see it: long texts in it cut.
+std::string labelOf(const std::string &description);
+
 } // namespace jitk::tool

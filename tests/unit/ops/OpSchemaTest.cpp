@@ -54,7 +54,7 @@ TEST_CASE("a default may be the value of another attribute") {
 
 TEST_CASE("what the schema refuses is named with what was found and what is allowed") {
   CHECK(failure("nonsense m=1") == "op must be one of flash_attention, fp8_block_matmul, gated_delta_rule, "
-                                   "grouped_fp8_block_matmul, matmul, mla_decode: got 'nonsense'");
+                                   "grouped_fp8_block_matmul, matmul, mla_decode, user_kernel: got 'nonsense'");
   CHECK(failure("matmul m=1 n=1 k=1 colour=red") == "attribute of matmul must be one of m, n, k, dtype, out_dtype, "
                                                     "b_layout, bias, residual, accumulate, activation: got 'colour'");
   CHECK(failure("matmul m=1 n=1 k=1 m=2") == "attribute must be given once: got 'm' twice");
@@ -74,7 +74,7 @@ TEST_CASE("what the schema refuses is named with what was found and what is allo
   CHECK(failure("flash_attention heads=8 seq_q=1 head_dim=64 causal=yes") ==
         "attribute causal must be true or false: got 'yes'");
   CHECK(failure("matmull m=1") == "op must be one of flash_attention, fp8_block_matmul, gated_delta_rule, "
-                                  "grouped_fp8_block_matmul, matmul, mla_decode (did "
+                                  "grouped_fp8_block_matmul, matmul, mla_decode, user_kernel (did "
                                   "you mean matmul?): got 'matmull'");
   CHECK(failure("matmul m=1 n=1 k=1 dtpye=bf16") ==
         "attribute of matmul must be one of m, n, k, dtype, out_dtype, b_layout, bias, residual, accumulate, "
@@ -85,6 +85,8 @@ TEST_CASE("what the schema refuses is named with what was found and what is allo
         "attribute activation must be one of none, relu, gelu_tanh, silu (did you mean gelu_tanh?): got 'gelu_tan'");
   CHECK(failure("matmul m=1 n=1 k=1 residual=true accumulate=true") ==
         "residual and accumulate of matmul must not both be true: each adds a matrix");
+  CHECK(failure("matmul m=1 n=1 k=1 out_dtype=@nothing") ==
+        "attribute out_dtype must be one of bf16, fp16, fp32: got '@nothing'");
   CHECK(failure("") == "description must begin with the name of an op: got ''");
   CHECK(failure("matmul m") == "attribute must be written name=value: got 'm'");
 }

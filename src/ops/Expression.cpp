@@ -1,4 +1,5 @@
-#include "src/runtime/Recipe.h"
+#include "src/ops/Expression.h"
+
 #include "src/support/Assert.h"
 
 #include <algorithm>

@@ -1,0 +1,125 @@
+"""Kernels of the engine's own through the program, with the real compiler. Nothing here needs a GPU."""
+import json
+import subprocess
+import unittest
+
+from jitk_cli import ENVIRONMENT, PROGRAM, USAGE, CliTest
+
+AXPY_CUDA = """extern "C" __global__ void axpy(const float *x, float *y, float a, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] += a * x[i];
+}
+"""
+
+COPY_TTGIR = """
+#b = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [1], order = [0]}>
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 1 : i32, "ttg.threads-per-warp" = 32 : i32,
+                   ttg.target = "cuda:80"} {
+  tt.func public @copy(%x: !tt.ptr<i32>, %y: !tt.ptr<i32>) {
+    %i = tt.make_range {end = 32 : i32, start = 0 : i32} : tensor<32xi32, #b>
+    %xs = tt.splat %x : !tt.ptr<i32> -> tensor<32x!tt.ptr<i32>, #b>
+    %ys = tt.splat %y : !tt.ptr<i32> -> tensor<32x!tt.ptr<i32>, #b>
+    %xp = tt.addptr %xs, %i : tensor<32x!tt.ptr<i32>, #b>, tensor<32xi32, #b>
+    %yp = tt.addptr %ys, %i : tensor<32x!tt.ptr<i32>, #b>, tensor<32xi32, #b>
+    %v = tt.load %xp : tensor<32x!tt.ptr<i32>, #b>
+    tt.store %yp, %v : tensor<32x!tt.ptr<i32>, #b>
+    tt.return
+  }
+}
+"""
+
+
+def cuda(**others):
+    return "user_kernel", {
+        "language": "cuda",
+        "source": AXPY_CUDA.splitlines(),
+        "entry": "axpy",
+        "arguments": "x: read fp32[n], y: updated fp32[n], a: fp32, n: int32",
+        "grid": "ceil(n/256)",
+        "block": "256",
+        "n": "*",
+    } | others
+
+
+TTGIR = "user_kernel", {
+    "language": "ttgir",
+    "source": COPY_TTGIR,
+    "entry": "copy",
+    "arguments": "x: read int32[32], y: written int32[32]",
+    "grid": "1",
+}
+
+
+class UserKernels(CliTest):
+    compiler = None
+
+    def without_nvrtc(self, result):
+        """Whether the run failed only since this machine has no NVRTC or no assembler; then the test is skipped."""
+        if "no NVRTC library" in result or "no assembler found" in result:
+            self.skipTest("needs NVRTC and an assembler")
+
+    def prepare(self, *kernels, target="sm_90a"):
+        records = json.loads(self.run_any("prepare", self.write_plan(*kernels), "--target", target, "--json").stdout)
+        for record in records:
+            self.without_nvrtc(record["error"])
+        return records
+
+    def run_any(self, *words):
+        """Runs the program whatever its exit code: what it says is looked at."""
+        return subprocess.run([PROGRAM, *map(str, words)], cwd=self.folder, env=self.environment, capture_output=True,
+                              text=True, timeout=300)
+
+    def test_cuda_is_compiled_once_and_found_then(self):
+        self.assertEqual([r["from"] for r in self.prepare(cuda(), TTGIR)], ["compiled"] * 2)
+        self.assertEqual([r["from"] for r in self.prepare(cuda(), TTGIR)], ["store"] * 2)
+        entry = next(e for e in self.jitk_json("store", "ls")["entries"] if "language=cuda" in e["description"])
+        self.assertIn("arguments=", entry["description"])
+
+    def test_the_key_follows_all_that_is_given(self):
+        kernels = [cuda(), cuda(options="-DA=1"), cuda(headers="#header a.cuh\n"), cuda(block="128"),
+                   cuda(source=AXPY_CUDA + "// changed\n"), cuda(k=3)]
+        keys = {record["key"] for record in self.prepare(*kernels)}
+        self.assertEqual(len(keys), len(kernels))
+        key = self.jitk_json("store", "why", "user_kernel", *[
+            f"{name}={value}" for name, value in cuda(source=AXPY_CUDA)[1].items()], "--target", "sm_90a")
+        self.assertEqual(key["found"], "store")
+
+    def test_a_wrong_source_is_the_failure_of_one_kernel_with_the_log(self):
+        records = self.prepare(cuda(), cuda(source="extern \"C\" __global__ void axpy() { nothing(); }"))
+        failed = next(r for r in records if r["status"] != "OK")
+        self.assertEqual(failed["status"], "INVALID_ARGUMENT")
+        self.assertIn('kernel.cu(1): error: identifier "nothing" is undefined', failed["error"])
+        self.assertEqual(sorted(r["status"] for r in records), ["INVALID_ARGUMENT", "OK"])
+
+    def test_arguments_that_the_source_does_not_take_are_refused(self):
+        for arguments, said in (("x: read fp32[n]", "number of arguments must be 4, as the source has them: got 1"),
+                                ("x: read fp32[n], y: updated fp32[n], a: fp32, n: int64",
+                                 "argument n must have 4 bytes, as the source has it: got 8")):
+            with self.subTest(arguments):
+                self.assertIn(said, self.prepare(cuda(arguments=arguments))[0]["error"])
+
+    def test_no_emulator_takes_cuda(self):
+        record = self.prepare(cuda(), target="emulator:sm_90a")[0]
+        self.assertEqual(record["status"], "UNSUPPORTED")
+        self.assertIn("an emulator runs kernels in CommonIR and TTGIR, and none in CUDA C++", record["error"])
+
+    def test_run_reads_the_source_from_a_file(self):
+        (self.folder / "copy.ttgir").write_text(COPY_TTGIR)
+        words = ["user_kernel", *[f"{name}={value}" for name, value in TTGIR[1].items() if name != "source"]]
+        self.jitk("run", *words, "source=@copy.ttgir", "--device", "emulator:sm_80")
+        self.fails("run", *words, "source=@absent", code=ENVIRONMENT, says="cannot read absent")
+        self.fails("run", *words, "source=@copy.ttgir", "grid=", code=USAGE, says="'grid' twice")
+
+    def test_the_table_shows_no_source(self):
+        said = self.run_any("prepare", self.write_plan(cuda(source=AXPY_CUDA * 3, entry="axpz"))).stderr
+        self.without_nvrtc(said)
+        self.assertNotIn("blockIdx", said.split(": NVRTC")[0])
+        self.assertRegex(said, r"source=<\d+ bytes [0-9a-f]{8}>")
+
+    def test_a_plan_file_with_a_bad_kernel_names_its_place(self):
+        plan = self.write_plan(cuda(), cuda(grid="ceil(n/q)"))
+        self.fails("prepare", plan, code=USAGE, says="attribute grid must have a number or the name of a dimension")
+
+
+if __name__ == "__main__":
+    unittest.main()

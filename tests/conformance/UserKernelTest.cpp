@@ -1,0 +1,209 @@
+// Kernels of the engine's own on the device of the suite: CommonIR and TTGIR everywhere, CUDA C++ on a GPU.
+
+#include "tests/conformance/Session.h"
+
+#include <cstring>
+#include <doctest/doctest.h>
+#include <vector>
+
+using namespace jitk;
+using jitk::conformance::lane;
+using jitk::conformance::Session;
+
+namespace {
+
+using Attributes = std::vector<std::pair<std::string, std::string>>;
+
+constexpr int64_t kElements = 1000; // no multiple of a block
+
+/// y = a x + y by blocks of 256, through a buffer in shared memory.
+constexpr const char *kAxpyCommonIr = R"(
+tt.func public @axpy(%x: !tt.ptr<f32>, %y: !tt.ptr<f32>, %a: f32, %n: i32) {
+  %pid = tt.get_program_id x : i32
+  %c256 = arith.constant 256 : i32
+  %zero = arith.constant dense<0.0> : tensor<256xf32>
+  %base = arith.muli %pid, %c256 : i32
+  %range = tt.make_range {end = 256 : i32, start = 0 : i32} : tensor<256xi32>
+  %bases = tt.splat %base : i32 -> tensor<256xi32>
+  %i = arith.addi %bases, %range : tensor<256xi32>
+  %ns = tt.splat %n : i32 -> tensor<256xi32>
+  %mask = arith.cmpi slt, %i, %ns : tensor<256xi32>
+  %xs = tt.splat %x : !tt.ptr<f32> -> tensor<256x!tt.ptr<f32>>
+  %ys = tt.splat %y : !tt.ptr<f32> -> tensor<256x!tt.ptr<f32>>
+  %xp = tt.addptr %xs, %i : tensor<256x!tt.ptr<f32>>, tensor<256xi32>
+  %yp = tt.addptr %ys, %i : tensor<256x!tt.ptr<f32>>, tensor<256xi32>
+  %xv = tt.load %xp, %mask, %zero : tensor<256x!tt.ptr<f32>>
+  %buffer = tile.alloc {space = 7 : i64} : <[256], f32, shared>
+  tile.store_tensor %xv -> %buffer : tensor<256xf32>, !tile.buf<[256], f32, shared>
+  %xt = tile.to_tensor %buffer : <[256], f32, shared> -> tensor<256xf32>
+  %yv = tt.load %yp, %mask, %zero : tensor<256x!tt.ptr<f32>>
+  %as = tt.splat %a : f32 -> tensor<256xf32>
+  %ax = arith.mulf %as, %xt : tensor<256xf32>
+  %sum = arith.addf %ax, %yv : tensor<256xf32>
+  tt.store %yp, %sum, %mask : tensor<256x!tt.ptr<f32>>
+  tt.return
+}
+)";
+
+/// The same in TTGIR, with two warps.
+constexpr const char *kAxpyTtgir = R"(
+#b = #ttg.blocked<{sizePerThread = [4], threadsPerWarp = [32], warpsPerCTA = [2], order = [0]}>
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 2 : i32, "ttg.threads-per-warp" = 32 : i32,
+                   ttg.target = "cuda:80"} {
+  tt.func public @axpy(%x: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %y: !tt.ptr<f32> {tt.divisibility = 16 : i32},
+                       %a: f32, %n: i32) {
+    %pid = tt.get_program_id x : i32
+    %c256 = arith.constant 256 : i32
+    %base = arith.muli %pid, %c256 : i32
+    %range = tt.make_range {end = 256 : i32, start = 0 : i32} : tensor<256xi32, #b>
+    %bases = tt.splat %base : i32 -> tensor<256xi32, #b>
+    %i = arith.addi %bases, %range : tensor<256xi32, #b>
+    %ns = tt.splat %n : i32 -> tensor<256xi32, #b>
+    %mask = arith.cmpi slt, %i, %ns : tensor<256xi32, #b>
+    %xs = tt.splat %x : !tt.ptr<f32> -> tensor<256x!tt.ptr<f32>, #b>
+    %ys = tt.splat %y : !tt.ptr<f32> -> tensor<256x!tt.ptr<f32>, #b>
+    %xp = tt.addptr %xs, %i : tensor<256x!tt.ptr<f32>, #b>, tensor<256xi32, #b>
+    %yp = tt.addptr %ys, %i : tensor<256x!tt.ptr<f32>, #b>, tensor<256xi32, #b>
+    %xv = tt.load %xp, %mask : tensor<256x!tt.ptr<f32>, #b>
+    %yv = tt.load %yp, %mask : tensor<256x!tt.ptr<f32>, #b>
+    %as = tt.splat %a : f32 -> tensor<256xf32, #b>
+    %ax = arith.mulf %as, %xv : tensor<256xf32, #b>
+    %sum = arith.addf %ax, %yv : tensor<256xf32, #b>
+    tt.store %yp, %sum, %mask : tensor<256x!tt.ptr<f32>, #b>
+    tt.return
+  }
+}
+)";
+
+/// A template over the block, with a header, blocks of two dimensions, dynamic shared memory and a workspace.
+constexpr const char *kAxpyCuda = R"(
+#include "axpy.cuh"
+template <int kBlock> __global__ void axpy(const float *x, float *y, float a, int n, float *products) {
+  extern __shared__ float shared[];
+  int thread = threadIdx.y * blockDim.x + threadIdx.x, i = blockIdx.x * kBlock + thread;
+  shared[thread] = i < n ? multiply(a, x[i]) : 0;
+  __syncthreads();
+  if (i < n) {
+    products[i] = shared[thread];
+    y[i] += products[i] * JITK_one;
+  }
+}
+)";
+
+Attributes withSource(const char *language, const char *source) {
+  return {{"language", language},  {"source", source},
+          {"entry", "axpy"},       {"arguments", "x: read fp32[n], y: updated fp32[n], a: fp32, n: int32"},
+          {"grid", "ceil(n/256)"}, {"n", "*"}};
+}
+
+Attributes cudaAxpy() {
+  return {{"language", "cuda"},
+          {"source", kAxpyCuda},
+          {"headers", "#header axpy.cuh\n__device__ float multiply(float a, float b) { return a * b; }\n"},
+          {"entry", "axpy<256>"},
+          {"arguments", "x: read fp32[n], y: updated fp32[n], a: fp32, n: int32, products: workspace"},
+          {"grid", "ceil(n/256)"},
+          {"block", "32, 8"},
+          {"shared", "4*256"},
+          {"workspace", "4*n"},
+          {"one", "1"},
+          {"n", "*<=100000"}};
+}
+
+/// Runs axpy through plan, prepare, seal and launch, and compares with what was worked out here.
+void checkAxpy(const Attributes &attributes) {
+  const api::Device &device = Session::get().device;
+  api::Description description = api::Description::create("user_kernel", attributes);
+  api::Plan plan = api::Plan::create(Session::get().runtime);
+  plan.add(description);
+  jitk_prepare_options_t options = {};
+  options.device = device.get();
+  plan.prepare(options);
+  plan.wait();
+  plan.seal();
+  api::Kernel kernel = plan.kernel(device, description);
+  CHECK(kernel.tensors() == std::vector<std::string>{"x", "y"});
+  CHECK(kernel.scalars() == std::vector<std::string>{"a"});
+  CHECK(kernel.dimensions() == std::vector<std::string>{"n"});
+
+  std::vector<float> x, y, wanted;
+  for (int64_t i = 0; i < kElements; ++i) {
+    x.push_back(float(i));
+    y.push_back(float(i % 7));
+    wanted.push_back(2 * x.back() + y.back()); // exact
+  }
+  y.push_back(-1); // past the end, which the mask is to spare
+  wanted.push_back(-1);
+  api::Buffer onDeviceX(device, x.size() * sizeof(float)), onDeviceY(device, y.size() * sizeof(float));
+  api::Buffer workspace(device, kernel.workspaceBytes({kElements}) + 256);
+  device.copyToDevice(onDeviceX.address(), x.data(), onDeviceX.size());
+  device.copyToDevice(onDeviceY.address(), y.data(), onDeviceY.size());
+  kernel.launch({onDeviceX.address(), onDeviceY.address()}, {kElements}, {2.0f}, workspace.address(), workspace.size());
+  device.synchronize();
+  device.copyToHost(y.data(), onDeviceY.address(), onDeviceY.size());
+  CHECK(y == wanted);
+}
+
+jitk_status_t statusOf(const Attributes &attributes, std::string &message) {
+  try {
+    api::Kernel::obtain(Session::get().runtime, Session::get().device,
+                        api::Description::create("user_kernel", attributes));
+  } catch (const api::Exception &failure) {
+    message = failure.what() + ("\n" + failure.toolOutput());
+    return failure.status();
+  }
+  return JITK_STATUS_OK;
+}
+
+/// The attributes with one of them changed.
+Attributes changed(Attributes attributes, const std::string &name, const std::string &value) {
+  for (auto &[attribute, text] : attributes) {
+    text = attribute == name ? value : text;
+  }
+  return attributes;
+}
+
+} // namespace
+
+TEST_SUITE("conformance/UserKernel") {
+  TEST_CASE("a kernel in CommonIR") { checkAxpy(withSource("commonir", kAxpyCommonIr)); }
+  TEST_CASE("a kernel in TTGIR") { checkAxpy(withSource("ttgir", kAxpyTtgir)); }
+
+  TEST_CASE("a kernel in CUDA C++ runs on a GPU, and no emulator takes it") {
+    if (!lane.isEmulator()) {
+      checkAxpy(cudaAxpy());
+      return;
+    }
+    std::string message;
+    CHECK(statusOf(cudaAxpy(), message) == JITK_STATUS_UNSUPPORTED);
+    CHECK(message.find("an emulator runs kernels in CommonIR and TTGIR, and none in CUDA C++") != std::string::npos);
+  }
+
+  TEST_CASE("what the source and the description do not agree on is named") {
+    Attributes good = withSource("ttgir", kAxpyTtgir);
+    std::string message;
+    auto refused = [&](const Attributes &attributes, const char *why) {
+      message.clear();
+      CHECK(statusOf(attributes, message) == JITK_STATUS_INVALID_ARGUMENT);
+      CHECK_MESSAGE(message.find(why) != std::string::npos, message);
+    };
+    refused(changed(good, "entry", "axpi"), "entry must be one of the source's kernels, axpy: got 'axpi'");
+    refused(changed(good, "arguments", "x: read fp32[n], y: updated fp32[n], a: fp32"),
+            "number of arguments must be 4, as the source has them: got 3");
+    refused(changed(good, "arguments", "x: read fp16[n], y: updated fp32[n], a: fp32, n: int32"),
+            "argument x must be a tensor of fp16 as the source has it: got !tt.ptr<f32>");
+    refused(changed(good, "arguments", "x: read fp32[n], y: updated fp32[n], a: fp32, n: int64"),
+            "argument n must be int64 as the source has it: got i32");
+    refused(changed(good, "source", "module {\n  tt.func public @axpy(%x: !tt.nothing)\n}"), "source:2:");
+  }
+
+  TEST_CASE("a tensor must be aligned as the source wants it") {
+    api::Kernel kernel = api::Kernel::obtain(Session::get().runtime, Session::get().device,
+                                             api::Description::create("user_kernel", withSource("ttgir", kAxpyTtgir)));
+    CHECK(kernel.tensorAlignment(0) == 16);
+    CHECK_THROWS_WITH(kernel.launch({0x1008, 0x1000}, {1}, {2.0f}),
+                      "address of tensor x must be aligned to 16 bytes: got 0x1008");
+    CHECK_THROWS_WITH(kernel.launch({0x1000}, {1}, {2.0f}), "number of tensors must be 2: got 1");
+    CHECK_THROWS_WITH(kernel.launch({0x1000, 0x1000}, {1}, {}), "number of scalars must be 1: got 0");
+  }
+}
