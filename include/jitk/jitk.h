@@ -234,6 +234,18 @@ typedef struct jitk_runtime_options_t {
   const char *shared_store;
   /* Longest wait for the shared store, each time it is asked; after a failure it is left alone for 10 s. 0: 250. */
   uint32_t shared_deadline_ms;
+  /*
+   * Bound on the kernels that compile at a time in all processes of this machine that use the store's folder, so that the
+   * ranks of an engine do not starve each other. Who waits for longer than lock_deadline_ms compiles anyway. 0: one a
+   * core of the machine. UINT32_MAX: none. Without a disk store there is none.
+   */
+  uint32_t host_jobs;
+  /*
+   * Folder for reproducers: when a kernel does not compile, or crashes the compiler's process, one file there has its
+   * description, target, options and failure, and the IR and passes that it began with; the error's message ends with
+   * its path. `jitk inspect --reproducer` does it again. NULL: $JITK_REPRODUCERS. "": none.
+   */
+  const char *reproducers;
 } jitk_runtime_options_t;
 
 /* Worker threads, the store and the compiler. Immutable but for its caches. */
@@ -300,15 +312,22 @@ typedef struct jitk_device_options_t {
   uint32_t emulator_workers;
   /* Emulator: the order in which threads run. */
   uint64_t emulator_seed;
+  /*
+   * GPU: a CUcontext of the engine's, of this device, in which all of this device's work then happens. It must outlive
+   * the handle and all kernels of it, and streams of launches must be of it. NULL: the device's primary context, which is
+   * the one of the CUDA runtime and of PyTorch; it is retained as long as the handle.
+   */
+  void *cuda_context;
 } jitk_device_options_t;
 
-/* A device and its primary context. */
+/* A device and the context that its work happens in. The calling thread's current context is left as it was found. */
 typedef struct jitk_device_s *jitk_device_t;
 
 /*
  * Opens a device: "cuda:0" (by ordinal), or "emulator:sm_90a" (any target; needs the compiler library). `options` may
- * be NULL. Fails with INVALID_ARGUMENT for a name that is none, UNAVAILABLE if the driver, the device or the compiler
- * library is missing.
+ * be NULL. Opened again, a GPU is the same device, with the same kernels, as long as the context is. Fails with
+ * INVALID_ARGUMENT for a name that is none and a context of another device, UNAVAILABLE if the driver, the device or the
+ * compiler library is missing.
  */
 JITK_API jitk_status_t jitk_device_open(jitk_runtime_t runtime, const char *name, const jitk_device_options_t *options,
                                         jitk_device_t *device, jitk_error_t *error);
@@ -686,11 +705,18 @@ JITK_API jitk_status_t jitk_runtime_key(jitk_runtime_t runtime, jitk_description
 JITK_API jitk_status_t jitk_store_list(jitk_runtime_t runtime, uint32_t verify, jitk_text_t *list, jitk_error_t *error);
 /*
  * Why a description would be compiled, or would not, as a JSON object: its key, where it is found ("bundle", "store" or
- * null), and for each stored entry of an equal description what differs (target, build, options, assembler). Opens the
- * compiler library.
+ * null), for each stored entry of an equal description what differs (target, build, options, assembler), and the entry
+ * that differs in the fewest parts, attributes counted one by one, with those ("nearest"). Opens the compiler library.
  */
 JITK_API jitk_status_t jitk_store_explain(jitk_runtime_t runtime, jitk_description_t description, const char *target,
                                           jitk_text_t *explanation, jitk_error_t *error);
+/*
+ * What the key of a stored entry is made of, as a JSON object, and the other entry that is nearest to it, with what
+ * differs. `key` is what jitk_store_list gives, or the first digits of it. Fails with INVALID_ARGUMENT if no entry, or
+ * more than one, has such a key.
+ */
+JITK_API jitk_status_t jitk_store_explain_key(jitk_runtime_t runtime, const char *key, jitk_text_t *explanation,
+                                              jitk_error_t *error);
 /*
  * Writes a bundle: one file with all good entries of the disk store. It can be moved anywhere, and is given to a
  * runtime in jitk_runtime_options_t. `*count` (may be NULL) is how many it holds.

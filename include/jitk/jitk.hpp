@@ -175,6 +175,13 @@ public:
     return takeText(text);
   }
 
+  std::string explainKey(const std::string &key) const {
+    Call call;
+    jitk_text_t text = nullptr;
+    call.check(jitk_store_explain_key(handle_, key.c_str(), &text, call.error()));
+    return takeText(text);
+  }
+
   size_t exportStore(const std::string &path) const {
     Call call;
     size_t count = 0;

@@ -3,7 +3,7 @@
 // One line a backend: JITK_BACKEND(namespace, "prefix of device names").
 #define JITK_BACKEND(name, prefix)                                                                                     \
   namespace jitk::name {                                                                                               \
-  Result<std::shared_ptr<Device>> openDevice(std::string_view deviceName);                                             \
+  Result<std::shared_ptr<Device>> openDevice(std::string_view deviceName, void *engineContext);                        \
   std::string describeDriver();                                                                                        \
   }
 #include "src/capi/Backends.def"

@@ -14,7 +14,8 @@ namespace jitk::capi {
 
 struct Backend {
   std::string_view prefix; ///< of its devices' names: "cuda:"
-  Result<std::shared_ptr<Device>> (*open)(std::string_view nameAfterPrefix);
+  /// `engineContext` is that of jitk_device_options_t, or null.
+  Result<std::shared_ptr<Device>> (*open)(std::string_view nameAfterPrefix, void *engineContext);
   std::string (*describe)(); ///< driver and devices, or why there are none; for people
 };
 

@@ -27,21 +27,26 @@ static Result<std::shared_ptr<Device>> openEmulator(Runtime &runtime, std::strin
   return std::shared_ptr<Device>(std::move(device));
 }
 
-/// A GPU is opened once a runtime, so that two handles of it share its kernels.
+/// A GPU is opened once a runtime and context, so that two handles of it share its kernels.
 static Result<std::shared_ptr<Device>> openOnce(jitk_runtime_s &runtime, const Backend &backend,
-                                                const std::string &name) {
+                                                const std::string &name, void *context) {
   std::lock_guard lock(runtime.mutex);
-  if (std::shared_ptr<Device> known = runtime.devices[name].lock()) {
-    return known;
+  std::weak_ptr<Device> &known = runtime.devices[{name, context}];
+  if (std::shared_ptr<Device> device = known.lock()) {
+    return device;
   }
-  JITK_ASSIGN(std::shared_ptr<Device> device, backend.open(std::string_view(name).substr(backend.prefix.size())));
-  runtime.devices[name] = device;
+  JITK_ASSIGN(std::shared_ptr<Device> device,
+              backend.open(std::string_view(name).substr(backend.prefix.size()), context));
+  known = device;
   return device;
 }
 
 static Result<std::shared_ptr<Device>> openDevice(jitk_runtime_s &runtime, const std::string &name,
                                                   const jitk_device_options_t &options) {
   if (name.starts_with(kEmulatorPrefix)) {
+    if (options.cuda_context) {
+      return invalidArgument("options.cuda_context is for a GPU: got the device '" + name + "'");
+    }
     return openEmulator(*runtime.runtime, name, options);
   }
   std::string known;
@@ -52,7 +57,7 @@ static Result<std::shared_ptr<Device>> openDevice(jitk_runtime_s &runtime, const
                                "got device '" +
                                name + "'");
       }
-      return openOnce(runtime, backend, name);
+      return openOnce(runtime, backend, name, options.cuda_context);
     }
     known += std::string(backend.prefix) + "N, ";
   }

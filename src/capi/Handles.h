@@ -67,7 +67,8 @@ struct jitk_runtime_s : jitk::capi::Counted {
   std::shared_ptr<jitk::Runtime> runtime;
   uint32_t generation = jitk::processGeneration();
   std::mutex mutex;
-  std::map<std::string, std::weak_ptr<jitk::Device>> devices; ///< GPUs by name; guarded by mutex
+  /// GPUs by name and the engine's context; guarded by mutex
+  std::map<std::pair<std::string, void *>, std::weak_ptr<jitk::Device>> devices;
 };
 
 struct jitk_device_s : jitk::capi::Counted {

@@ -1,5 +1,7 @@
 #include "src/capi/Guard.h"
+#include "src/ops/DescriptionJson.h"
 #include "src/ops/JsonText.h"
+#include "src/ops/OpSchema.h"
 
 #include <nlohmann/json.hpp>
 
@@ -40,14 +42,32 @@ static Json itemJson(const DiskStore::Item &item) {
   return json;
 }
 
-/// What differs between the key of a stored entry and a wanted one.
+/// The attributes of a description by name, with its op; the line itself where it is of another version.
+static Json attributesOf(const std::string &line) {
+  Result<Description> description = parseDescription(line);
+  if (!description.ok()) {
+    return Json{{"description", line}};
+  }
+  Json json = {{"op", description->op()}};
+  json.update(attributesToJson(*description));
+  return json;
+}
+
+/// What differs between the key of a stored entry and a wanted one, by part; of descriptions each attribute is one.
 static Json differences(const KeyParts &stored, const KeyParts &wanted) {
   Json json = Json::object();
-  auto compare = [&](const char *part, const std::string &there, const std::string &here) {
+  auto compare = [&](const std::string &part, const Json &there, const Json &here) {
     if (there != here) {
       json[part] = Json{{"stored", there}, {"wanted", here}};
     }
   };
+  Json there = attributesOf(stored.description), here = attributesOf(wanted.description);
+  for (const auto &[name, value] : here.items()) {
+    compare(name, there.value(name, Json()), value);
+  }
+  for (const auto &[name, value] : there.items()) {
+    compare(name, value, here.value(name, Json()));
+  }
   compare("target", stored.target, wanted.target);
   compare("build_id", stored.buildId, wanted.buildId);
   compare("options", stored.options, wanted.options);
@@ -55,9 +75,49 @@ static Json differences(const KeyParts &stored, const KeyParts &wanted) {
   return json;
 }
 
+/// The entry whose key differs from `key` in the fewest parts, and in which; null if there is no other.
+static Json nearest(const std::vector<DiskStore::Item> &items, const Key &key) {
+  Json best;
+  for (const DiskStore::Item &item : items) {
+    if (!item.entry.ok() || item.entry->key == key) {
+      continue;
+    }
+    Json differs = differences(item.entry->key.parts(), key.parts());
+    if (best.is_null() || differs.size() < best["differs"].size()) {
+      best = Json{{"key", item.name},
+                  {"description", item.entry->key.parts().description},
+                  {"target", item.entry->key.parts().target},
+                  {"differs", std::move(differs)}};
+    }
+  }
+  return best;
+}
+
+/// The one entry whose name begins with `prefix`.
+static Result<const DiskStore::Item *> findByName(const std::vector<DiskStore::Item> &items,
+                                                  const std::string &prefix) {
+  const DiskStore::Item *found = nullptr;
+  for (const DiskStore::Item &item : items) {
+    if (!item.name.starts_with(prefix)) {
+      continue;
+    }
+    if (found) {
+      return invalidArgument("key must be of one entry: " + found->name + " and " + item.name + " begin with '" +
+                             prefix + "'");
+    }
+    found = &item;
+  }
+  if (!found) {
+    return invalidArgument("key must be of an entry of the store: got '" + prefix + "'");
+  }
+  JITK_TRY(found->entry.ok() ? okStatus() : found->entry.status().clone(), "in the entry " + found->name);
+  return found;
+}
+
 static Json explain(EntrySource &entries, DiskStore &disk, const Key &key) {
-  Json json = {{"key", key.name()}, {"found", nullptr}, {"similar", Json::array()}};
-  for (const DiskStore::Item &item : disk.list(/*quarantine=*/false)) {
+  std::vector<DiskStore::Item> items = disk.list(/*quarantine=*/false);
+  Json json = {{"key", key.name()}, {"found", nullptr}, {"similar", Json::array()}, {"nearest", nearest(items, key)}};
+  for (const DiskStore::Item &item : items) {
     if (!item.entry.ok()) {
       continue;
     }
@@ -105,6 +165,23 @@ jitk_status_t jitk_store_explain(jitk_runtime_t runtime, jitk_description_t desc
     EntrySource &entries = runtime->runtime->entries();
     JITK_ASSIGN(Key key, entries.keyOf(*description->problem, parsed));
     *explanation = new jitk_text_s{jsonText(explain(entries, *disk, key))};
+    return okStatus();
+  });
+}
+
+jitk_status_t jitk_store_explain_key(jitk_runtime_t runtime, const char *key, jitk_text_t *explanation,
+                                     jitk_error_t *error) {
+  return guard(error, [&]() -> Status {
+    JITK_TRY(require(explanation, "explanation"));
+    *explanation = nullptr;
+    JITK_ASSIGN(DiskStore * disk, diskOf(runtime));
+    JITK_TRY(require(key, "key"));
+    std::vector<DiskStore::Item> items = disk->list(/*quarantine=*/false);
+    JITK_ASSIGN(const DiskStore::Item *item, findByName(items, key));
+    Json json = itemJson(*item);
+    json["options"] = item->entry->key.parts().options;
+    json["nearest"] = nearest(items, item->entry->key);
+    *explanation = new jitk_text_s{json.dump(2)};
     return okStatus();
   });
 }

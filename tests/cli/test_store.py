@@ -90,6 +90,18 @@ class Store(CliTest):
         self.assertIsNone(self.jitk_json("store", "why", "matmul", "m=1", "n=2", "k=8")["found"])
         self.fails("store", "why", "matmul", "m=1", code=USAGE, says="attribute n of matmul must be given")
 
+    def test_why_of_a_key_says_what_differs_in_the_nearest_entry(self):
+        self.prepare(2)
+        keys = {entry["description"].split(" n=")[1].split()[0]: entry["key"]
+                for entry in self.jitk_json("store", "ls")["entries"]}
+        said = self.jitk("store", "why", keys["1"][:12]).stdout
+        self.assertIn("  target: sm_90a", said)
+        self.assertIn(f"{keys['2'][:12]} differs in\n  n: stored 2, wanted 1\n", said)
+        self.assertEqual(self.jitk_json("store", "why", keys["1"])["nearest"]["differs"], {"n": {"stored": 2, "wanted": 1}})
+        self.fails("store", "why", "0123456789ab", code=USAGE, says="key must be of an entry of the store")
+        nearest = self.jitk("store", "why", "matmul", "m=1", "n=3", "k=8").stdout
+        self.assertRegex(nearest, r"it would be compiled\n\w+ differs in\n  n: stored [12], wanted 3\n")
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -38,9 +38,9 @@ struct Code {
   std::atomic<int> inFlight = 0;
 };
 
-std::mutex mutex; ///< guards all of FakeCuda but `numLaunches`
-char contextObjects[FakeCuda::kMaximalDevices], eventObject;
-std::vector<Code *> loaded; ///< guarded by mutex
+std::mutex mutex;                                                ///< guards all of FakeCuda but `numLaunches`
+char contextObjects[2 * FakeCuda::kMaximalDevices], eventObject; ///< primary contexts, then one of an engine for each
+std::vector<Code *> loaded;                                      ///< guarded by mutex
 thread_local std::vector<void *> contexts;
 thread_local int captureMode = 0; ///< of this thread: 0 global, 1 thread-local, 2 relaxed
 
@@ -52,6 +52,7 @@ FAKE_EXPORT FakeCuda *fake_cuda() {
 }
 FAKE_EXPORT std::vector<void *> *fake_cuda_contexts() { return &contexts; }
 FAKE_EXPORT void *fake_cuda_context(int device) { return &contextObjects[device]; }
+FAKE_EXPORT void *fake_cuda_engine_context(int device) { return &contextObjects[FakeCuda::kMaximalDevices + device]; }
 
 FAKE_EXPORT uint64_t fake_cuda_count(const char *symbol) {
   std::lock_guard lock(mutex);
@@ -186,6 +187,16 @@ FAKE_EXPORT CUresult cuCtxGetCurrent(CUcontext *context) {
     NOTE();
   }
   *context = static_cast<CUcontext>(currentContext());
+  return CUDA_SUCCESS;
+}
+
+FAKE_EXPORT CUresult cuCtxGetDevice(CUdevice *device) {
+  NOTE();
+  if (!currentContext()) {
+    return CUDA_ERROR_INVALID_CONTEXT;
+  }
+  auto index = static_cast<char *>(currentContext()) - contextObjects;
+  *device = static_cast<CUdevice>(index % FakeCuda::kMaximalDevices);
   return CUDA_SUCCESS;
 }
 

@@ -78,4 +78,6 @@ int fake_cuda_most_modules();
 void fake_cuda_remember(int remember);
 /// The context of a device, as cuDevicePrimaryCtxRetain gives it.
 void *fake_cuda_context(int device);
+/// Another context of the device, as an engine makes one by cuCtxCreate.
+void *fake_cuda_engine_context(int device);
 }

@@ -119,6 +119,7 @@ static_assert(sizeof(LaunchConfig) == 56);
   REQUIRED(deviceGetAttribute, cuDeviceGetAttribute, (int *value, DeviceAttribute attribute, CUdevice device))         \
   REQUIRED(primaryCtxRetain, cuDevicePrimaryCtxRetain, (CUcontext * context, CUdevice device))                         \
   REQUIRED(primaryCtxRelease, cuDevicePrimaryCtxRelease_v2, (CUdevice device))                                         \
+  REQUIRED(ctxGetDevice, cuCtxGetDevice, (CUdevice * device))                                                          \
   REQUIRED(ctxGetCurrent, cuCtxGetCurrent, (CUcontext * context))                                                      \
   REQUIRED(ctxPushCurrent, cuCtxPushCurrent_v2, (CUcontext context))                                                   \
   REQUIRED(ctxPopCurrent, cuCtxPopCurrent_v2, (CUcontext * context))                                                   \

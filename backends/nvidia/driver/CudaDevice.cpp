@@ -11,7 +11,8 @@ namespace jitk::nvidia {
 
 using namespace api;
 
-Result<std::shared_ptr<Device>> CudaDevice::open(std::shared_ptr<const Driver> driver, int ordinal) {
+Result<std::shared_ptr<Device>> CudaDevice::open(std::shared_ptr<const Driver> driver, int ordinal,
+                                                 CUcontext engineContext) {
   int count = 0;
   JITK_TRY(driver->check((*driver)->deviceGetCount(&count), "cuDeviceGetCount"));
   if (ordinal < 0 || ordinal >= count) {
@@ -35,7 +36,9 @@ Result<std::shared_ptr<Device>> CudaDevice::open(std::shared_ptr<const Driver> d
   target.capability = static_cast<uint32_t>(10 * major + minor);
   // Code is made for the very device, so its architecture-specific instructions may be used.
   target.archSpecific = target.capability >= 90;
-  JITK_ASSIGN(std::shared_ptr<PrimaryContext> context, PrimaryContext::retain(std::move(driver), device));
+  JITK_ASSIGN(std::shared_ptr<DeviceContext> context,
+              engineContext ? DeviceContext::borrow(std::move(driver), device, engineContext)
+                            : DeviceContext::retainPrimary(std::move(driver), device));
   return std::shared_ptr<Device>(new CudaDevice(std::move(context), ordinal, target, name, uint32_t(multiprocessors)));
 }
 
@@ -123,14 +126,14 @@ static Result<std::shared_ptr<const Driver>> processDriver() {
   return driver;
 }
 
-Result<std::shared_ptr<Device>> openDevice(std::string_view name) {
+Result<std::shared_ptr<Device>> openDevice(std::string_view name, void *engineContext) {
   int ordinal = -1;
   auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), ordinal);
   if (error != std::errc() || end != name.data() + name.size() || ordinal < 0) {
     return invalidArgument("CUDA device must be cuda:0, cuda:1, ...: got 'cuda:" + std::string(name) + "'");
   }
   JITK_ASSIGN(std::shared_ptr<const Driver> driver, processDriver());
-  return CudaDevice::open(std::move(driver), ordinal);
+  return CudaDevice::open(std::move(driver), ordinal, static_cast<CUcontext>(engineContext));
 }
 
 std::string describeDriver() {

@@ -15,7 +15,8 @@ namespace jitk::nvidia {
 class CudaDevice final : public Device {
 public:
   /// Opens the device of that number. Fails with Unavailable, naming how many there are, if there is none.
-  static Result<std::shared_ptr<Device>> open(std::shared_ptr<const Driver> driver, int ordinal);
+  static Result<std::shared_ptr<Device>> open(std::shared_ptr<const Driver> driver, int ordinal,
+                                              api::CUcontext engineContext = nullptr);
 
   Target target() const override { return target_; }
   int ordinal() const override { return ordinal_; }
@@ -32,13 +33,13 @@ public:
   Status synchronize() override;
 
 private:
-  CudaDevice(std::shared_ptr<PrimaryContext> context, int ordinal, Target target, std::string name,
+  CudaDevice(std::shared_ptr<DeviceContext> context, int ordinal, Target target, std::string name,
              uint32_t multiprocessors)
       : context_(std::move(context)), ordinal_(ordinal), target_(target), name_(std::move(name)),
         multiprocessors_(multiprocessors) {}
   const Driver &driver() const { return context_->driver(); }
 
-  const std::shared_ptr<PrimaryContext> context_;
+  const std::shared_ptr<DeviceContext> context_;
   const int ordinal_;
   const Target target_;
   const std::string name_;
@@ -46,7 +47,7 @@ private:
 };
 
 /// Opens "0", "1", ...: the device name without "cuda:". The driver is opened at the first call.
-Result<std::shared_ptr<Device>> openDevice(std::string_view name);
+Result<std::shared_ptr<Device>> openDevice(std::string_view name, void *engineContext);
 
 /// "driver 12080, 2 devices", or why there is none. For people.
 std::string describeDriver();

@@ -20,7 +20,7 @@ static Status explained(Status status, CUresult result) {
                   : std::move(status);
 }
 
-Result<std::shared_ptr<DeviceModule>> CudaModule::load(std::shared_ptr<PrimaryContext> context,
+Result<std::shared_ptr<DeviceModule>> CudaModule::load(std::shared_ptr<DeviceContext> context,
                                                        std::span<const uint8_t> code) {
   context->collect();
   const Driver &driver = context->driver();

@@ -2,7 +2,7 @@
 
 #pragma once
 
-#include "backends/nvidia/driver/PrimaryContext.h"
+#include "backends/nvidia/driver/DeviceContext.h"
 #include "src/runtime/Device.h"
 
 #include <atomic>
@@ -15,13 +15,13 @@ namespace jitk::nvidia {
 /// A function with all that a launch needs told already.
 class CudaFunction final : public DeviceFunction {
 public:
-  CudaFunction(const PrimaryContext &context, api::CUfunction function) : context_(context), function_(function) {}
+  CudaFunction(const DeviceContext &context, api::CUfunction function) : context_(context), function_(function) {}
   Status launch(const LaunchParameters &parameters, StreamHandle stream) override;
   /// Whether it was ever launched.
   bool used() const { return used_.load(std::memory_order_relaxed); }
 
 private:
-  const PrimaryContext &context_; ///< the module's
+  const DeviceContext &context_; ///< the module's
   const api::CUfunction function_;
   std::atomic<bool> used_ = false;
 };
@@ -30,17 +30,17 @@ private:
 /// were asked for. May die while launches of it are in flight: the context unloads it when they have finished.
 class CudaModule final : public DeviceModule {
 public:
-  static Result<std::shared_ptr<DeviceModule>> load(std::shared_ptr<PrimaryContext> context,
+  static Result<std::shared_ptr<DeviceModule>> load(std::shared_ptr<DeviceContext> context,
                                                     std::span<const uint8_t> code);
   ~CudaModule() override;
   Result<DeviceFunction *> function(const std::string &symbol, uint32_t sharedBytes) override;
 
 private:
-  explicit CudaModule(std::shared_ptr<PrimaryContext> context) : context_(std::move(context)) {}
+  explicit CudaModule(std::shared_ptr<DeviceContext> context) : context_(std::move(context)) {}
   Status find(const std::string &symbol, api::CUfunction &function) const;
   Status prepare(api::CUfunction function, uint32_t sharedBytes) const;
 
-  const std::shared_ptr<PrimaryContext> context_;
+  const std::shared_ptr<DeviceContext> context_;
   LoadedCode code_;
   std::mutex mutex_;
   std::map<std::pair<std::string, uint32_t>, std::unique_ptr<CudaFunction>> functions_; ///< guarded by mutex_

@@ -28,6 +28,13 @@ constexpr size_t kShortKey = 12;
 
 } // namespace
 
+/// A value on a line; of a long text only its beginning.
+static std::string shortened(const Json &value) {
+  constexpr size_t kLongest = 60;
+  std::string text = value.dump();
+  return text.size() <= kLongest ? text : text.substr(0, kLongest) + "...";
+}
+
 /// Lists the entries; with `verify` what is damaged is moved to the quarantine. Exit code 1 if something is damaged.
 static int list(const Options &options, bool verify) {
   Json store = Json::parse(options.runtime.create().listStore(verify));
@@ -63,8 +70,46 @@ static int list(const Options &options, bool verify) {
   return numDamaged ? kWrongResult : kOk;
 }
 
+static void printDifferences(const Json &other) {
+  std::printf("%s differs in\n", other["key"].get<std::string>().substr(0, kShortKey).c_str());
+  for (const auto &[part, values] : other["differs"].items()) {
+    std::printf("  %s: stored %s, wanted %s\n", part.c_str(), shortened(values["stored"]).c_str(),
+                shortened(values["wanted"]).c_str());
+  }
+}
+
+/// Says what the key of an entry is made of, and what differs in the nearest other one.
+static int whyKey(const Options &options) {
+  Json answer = Json::parse(options.runtime.create().explainKey(options.problem.op));
+  if (options.json) {
+    std::printf("%s\n", answer.dump(2).c_str());
+    return kOk;
+  }
+  std::printf("%s\n  description: %s\n", answer["key"].get<std::string>().c_str(),
+              labelOf(answer["description"]).c_str());
+  for (const char *part : {"target", "build_id", "options", "assembler"}) {
+    std::printf("  %s: %s\n", part, answer[part].get<std::string>().c_str());
+  }
+  if (answer["nearest"].is_null()) {
+    std::printf("there is no other entry\n");
+  } else {
+    printDifferences(answer["nearest"]);
+  }
+  return kOk;
+}
+
+/// Whether the first word is the key of an entry, or its beginning, and no op.
+static bool isKey(const ProblemOptions &problem) {
+  constexpr size_t kLeastDigits = 6;
+  return problem.attributes.empty() && problem.op.size() >= kLeastDigits &&
+         problem.op.find_first_not_of("0123456789abcdef-") == std::string::npos;
+}
+
 /// Says where a kernel would come from, and which stored ones are near it.
 static int why(const Options &options) {
+  if (isKey(options.problem)) {
+    return whyKey(options);
+  }
   api::Runtime runtime = options.runtime.create();
   api::Description description = options.problem.description();
   Json answer = Json::parse(runtime.explain(description, options.target));
@@ -77,11 +122,10 @@ static int why(const Options &options) {
   std::printf("%s\n", answer["found"].is_null() ? "it would be compiled"
                                                 : ("it is in the " + answer["found"].get<std::string>()).c_str());
   for (const Json &similar : answer["similar"]) {
-    std::printf("%s differs in\n", similar["key"].get<std::string>().substr(0, kShortKey).c_str());
-    for (const auto &[part, values] : similar["differs"].items()) {
-      std::printf("  %s: stored %s, wanted %s\n", part.c_str(), values["stored"].dump().c_str(),
-                  values["wanted"].dump().c_str());
-    }
+    printDifferences(similar);
+  }
+  if (answer["found"].is_null() && answer["similar"].empty() && !answer["nearest"].is_null()) {
+    printDifferences(answer["nearest"]);
   }
   return kOk;
 }
@@ -123,7 +167,10 @@ void addStoreVerb(CLI::App &app, Action &action) {
   CLI::App *verify = addSubverb(*store, action, options, "verify",
                                 "as ls, and move damaged entries to the quarantine: they are compiled anew when needed",
                                 [](const Options &given) { return list(given, /*verify=*/true); });
-  CLI::App *explain = addSubverb(*store, action, options, "why", "say why a kernel is found or would be compiled", why);
+  CLI::App *explain = addSubverb(
+      *store, action, options, "why",
+      "say why a kernel is found or would be compiled; or, of an entry's key, what is in it and in the nearest one",
+      why);
   options->problem.addTo(*explain);
   explain->add_option("--target", options->target, "sm_90a, emulator:sm_90a, ...")->capture_default_str();
   for (CLI::App *verb : {ls, verify, explain}) {

@@ -23,6 +23,8 @@ struct Fixture {
     REQUIRE(library);
     fake = reinterpret_cast<decltype(&fake_cuda)>(::dlsym(library, "fake_cuda"))();
     *fake = FakeCuda();
+    engineContextOf =
+        reinterpret_cast<decltype(&fake_cuda_engine_context)>(::dlsym(library, "fake_cuda_engine_context"));
     contexts = reinterpret_cast<decltype(&fake_cuda_contexts)>(::dlsym(library, "fake_cuda_contexts"))();
     contexts->clear();
     Result<std::shared_ptr<const Driver>> opened = Driver::open(path);
@@ -37,6 +39,7 @@ struct Fixture {
 
   FakeCuda *fake;
   std::vector<void *> *contexts; ///< of this thread
+  void *(*engineContextOf)(int device);
   std::shared_ptr<const Driver> driver;
 };
 
@@ -64,7 +67,7 @@ TEST_CASE("a device tells its name and its very own target") {
 TEST_CASE("a device that is not there is unavailable") {
   Fixture fixture;
   CHECK(CudaDevice::open(fixture.driver, 2).status().toString() == "CUDA device must be one of 2: got cuda:2");
-  CHECK(openDevice("x").status().code() == StatusCode::InvalidArgument);
+  CHECK(openDevice("x", nullptr).status().code() == StatusCode::InvalidArgument);
 }
 
 TEST_CASE("a device knows its multiprocessors") {
@@ -349,6 +352,55 @@ TEST_CASE("a load that the driver refuses under capture is a status") {
   fixture.fake->failures["cuLibraryLoadData"] = 900;
   CHECK(device->load(kCode).status().toString() ==
         "cuLibraryLoadData: error 900; a stream is being captured: prepare before the capture begins");
+}
+
+// --- contexts of the engine
+
+TEST_CASE("in a context of the engine all work happens there, and no primary context is held") {
+  Fixture fixture;
+  auto engine = static_cast<api::CUcontext>(fixture.engineContextOf(0));
+  {
+    std::shared_ptr<Device> device = *CudaDevice::open(fixture.driver, 0, engine);
+    CHECK(fixture.fake->numContexts == 0);
+    std::shared_ptr<DeviceModule> module = *device->load(kCode);
+    DeviceFunction *function = *module->function("kernel", 0);
+    // From a thread whose current context is another one, from one with none, and from the engine's own.
+    fixture.contexts->push_back(fixture.engineContextOf(1));
+    CHECK(function->launch(oneBlock(), nullptr).ok());
+    CHECK(*fixture.contexts == std::vector<void *>{fixture.engineContextOf(1)});
+    std::thread([&] { CHECK(function->launch(oneBlock(), nullptr).ok()); }).join();
+    fixture.contexts->push_back(engine);
+    fixture.fake->calls.clear();
+    CHECK(function->launch(oneBlock(), nullptr).ok());
+    CHECK_FALSE(fixture.called("cuCtxPushCurrent_v2"));
+    REQUIRE(fixture.fake->launches.size() == 3);
+    for (const test::FakeLaunch &launch : fixture.fake->launches) {
+      CHECK(launch.hadContext);
+    }
+  }
+  CHECK_FALSE(fixture.called("cuDevicePrimaryCtxRetain"));
+  CHECK_FALSE(fixture.called("cuDevicePrimaryCtxRelease_v2"));
+  CHECK(fixture.fake->numModules == 0);
+}
+
+TEST_CASE("a context of another device is refused") {
+  Fixture fixture;
+  auto engine = static_cast<api::CUcontext>(fixture.engineContextOf(1));
+  CHECK(CudaDevice::open(fixture.driver, 0, engine).status().toString() ==
+        "context must be of the device 0: got one of the device 1");
+  fixture.fake->failures["cuCtxPushCurrent_v2"] = 201;
+  CHECK(CudaDevice::open(fixture.driver, 1, engine).status().message().starts_with("cuCtxPushCurrent"));
+}
+
+TEST_CASE("one device in two contexts has functions of both") {
+  Fixture fixture;
+  auto engine = static_cast<api::CUcontext>(fixture.engineContextOf(0));
+  std::shared_ptr<Device> primary = fixture.device(0), own = *CudaDevice::open(fixture.driver, 0, engine);
+  for (const std::shared_ptr<Device> &device : {primary, own}) {
+    std::shared_ptr<DeviceModule> module = *device->load(kCode);
+    CHECK((*module->function("kernel", 0))->launch(oneBlock(), nullptr).ok());
+    CHECK(fixture.fake->launches.back().hadContext);
+  }
 }
 
 // --- several devices, several threads

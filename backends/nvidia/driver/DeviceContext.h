@@ -1,4 +1,4 @@
-// PrimaryContext: a device's primary context, and the code in it that nobody needs any more.
+// DeviceContext: the context that a device's work happens in, and the code in it that nobody needs any more.
 
 #pragma once
 
@@ -16,19 +16,24 @@ struct LoadedCode {
   api::CUmodule module = nullptr;
 };
 
-/// Held while anything needs it. Thread-safe.
+/// The device's primary context, which is held while anything needs it, or one that the engine made, which outlives
+/// this. Thread-safe.
 ///
 /// Code whose last reference is gone may still be running. It is unloaded once all that was enqueued in the context
 /// before has finished, which an event of the whole context tells without waiting. A driver that has no such events
 /// (before CUDA 12.5) is waited for.
-class PrimaryContext {
+class DeviceContext {
 public:
-  static Result<std::shared_ptr<PrimaryContext>> retain(std::shared_ptr<const Driver> driver, api::CUdevice device);
-  PrimaryContext(std::shared_ptr<const Driver> driver, api::CUdevice device, api::CUcontext context)
-      : driver_(std::move(driver)), device_(device), context_(context) {}
-  PrimaryContext(const PrimaryContext &) = delete;
-  PrimaryContext &operator=(const PrimaryContext &) = delete;
-  ~PrimaryContext();
+  static Result<std::shared_ptr<DeviceContext>> retainPrimary(std::shared_ptr<const Driver> driver,
+                                                              api::CUdevice device);
+  /// Fails with InvalidArgument if `context` is of another device.
+  static Result<std::shared_ptr<DeviceContext>> borrow(std::shared_ptr<const Driver> driver, api::CUdevice device,
+                                                       api::CUcontext context);
+  DeviceContext(std::shared_ptr<const Driver> driver, api::CUdevice device, api::CUcontext context, bool isPrimary)
+      : driver_(std::move(driver)), device_(device), context_(context), isPrimary_(isPrimary) {}
+  DeviceContext(const DeviceContext &) = delete;
+  DeviceContext &operator=(const DeviceContext &) = delete;
+  ~DeviceContext();
 
   const Driver &driver() const { return *driver_; }
   api::CUcontext handle() const { return context_; }
@@ -51,6 +56,7 @@ private:
   const std::shared_ptr<const Driver> driver_;
   const api::CUdevice device_;
   const api::CUcontext context_;
+  const bool isPrimary_; ///< and so retained
   std::mutex mutex_;
   std::vector<Retired> retired_; ///< guarded by mutex_
 };

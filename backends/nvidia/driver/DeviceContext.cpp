@@ -1,4 +1,4 @@
-#include "backends/nvidia/driver/PrimaryContext.h"
+#include "backends/nvidia/driver/DeviceContext.h"
 
 #include "backends/nvidia/driver/CurrentContext.h"
 
@@ -6,13 +6,27 @@ namespace jitk::nvidia {
 
 using namespace api;
 
-Result<std::shared_ptr<PrimaryContext>> PrimaryContext::retain(std::shared_ptr<const Driver> driver, CUdevice device) {
+Result<std::shared_ptr<DeviceContext>> DeviceContext::retainPrimary(std::shared_ptr<const Driver> driver,
+                                                                    CUdevice device) {
   CUcontext context = nullptr;
   JITK_TRY(driver->check((*driver)->primaryCtxRetain(&context, device), "cuDevicePrimaryCtxRetain"));
-  return std::make_shared<PrimaryContext>(std::move(driver), device, context);
+  return std::make_shared<DeviceContext>(std::move(driver), device, context, /*isPrimary=*/true);
 }
 
-PrimaryContext::~PrimaryContext() {
+Result<std::shared_ptr<DeviceContext>> DeviceContext::borrow(std::shared_ptr<const Driver> driver, CUdevice device,
+                                                             CUcontext context) {
+  CurrentContext current(*driver, context);
+  JITK_TRY(current.status());
+  CUdevice found = 0;
+  JITK_TRY(driver->check((*driver)->ctxGetDevice(&found), "cuCtxGetDevice"));
+  if (found != device) {
+    return invalidArgument("context must be of the device " + std::to_string(device) + ": got one of the device " +
+                           std::to_string(found));
+  }
+  return std::make_shared<DeviceContext>(std::move(driver), device, context, /*isPrimary=*/false);
+}
+
+DeviceContext::~DeviceContext() {
   if (!retired_.empty()) {
     CurrentContext current(driver(), context_);
     (void)driver()->ctxSynchronize();
@@ -23,11 +37,13 @@ PrimaryContext::~PrimaryContext() {
       unload(retired.code);
     }
   }
-  (void)driver()->primaryCtxRelease(device_);
+  if (isPrimary_) {
+    (void)driver()->primaryCtxRelease(device_);
+  }
 }
 
 // Nobody is left to tell of a failure: at the end of a process the driver may be gone already.
-void PrimaryContext::unload(const LoadedCode &code) const {
+void DeviceContext::unload(const LoadedCode &code) const {
   if (code.library) {
     (void)driver()->libraryUnload(code.library);
   }
@@ -37,7 +53,7 @@ void PrimaryContext::unload(const LoadedCode &code) const {
 }
 
 /// Marks the place in the context's work after which the code can go. False if that cannot be done now.
-bool PrimaryContext::record(Retired &retired) const {
+bool DeviceContext::record(Retired &retired) const {
   if (!driver()->ctxRecordEvent) {
     return false;
   }
@@ -53,7 +69,7 @@ bool PrimaryContext::record(Retired &retired) const {
   return true;
 }
 
-bool PrimaryContext::finished(Retired &retired) const {
+bool DeviceContext::finished(Retired &retired) const {
   if (!driver()->ctxRecordEvent) {
     return driver()->ctxSynchronize() == CUDA_SUCCESS;
   }
@@ -68,7 +84,7 @@ bool PrimaryContext::finished(Retired &retired) const {
   return true;
 }
 
-void PrimaryContext::retire(LoadedCode code, bool used) {
+void DeviceContext::retire(LoadedCode code, bool used) {
   CurrentContext current(driver(), context_);
   RelaxedCapture relaxed(driver());
   if (!used) {
@@ -83,7 +99,7 @@ void PrimaryContext::retire(LoadedCode code, bool used) {
   collect();
 }
 
-void PrimaryContext::collect() {
+void DeviceContext::collect() {
   std::lock_guard lock(mutex_);
   if (retired_.empty()) {
     return;
