@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <charconv>
 #include <nlohmann/json.hpp>
+#include <unistd.h>
 
 using namespace jitk;
 using namespace jitk::capi;
@@ -109,6 +110,9 @@ static Status chooseCompiler(const jitk_runtime_options_t &given, RuntimeOptions
   return okStatus();
 }
 
+/// Those that are online, whoever may use them.
+static uint32_t machineCores() { return static_cast<uint32_t>(std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN))); }
+
 static Status readOptions(const jitk_runtime_options_t *given, RuntimeOptions &options) {
   jitk_runtime_options_t copy = {};
   if (given) {
@@ -123,6 +127,8 @@ static Status readOptions(const jitk_runtime_options_t *given, RuntimeOptions &o
   JITK_TRY(chooseJobs(copy, options));
   JITK_TRY(chooseAssembler(copy, options));
   JITK_TRY(chooseCompiler(copy, options));
+  options.reproducers = textOr(copy.reproducers, environment().reproducers);
+  options.hostJobs = copy.host_jobs == UINT32_MAX ? 0 : copy.host_jobs ? copy.host_jobs : machineCores();
   JITK_TRY(readBundles(copy, options));
   JITK_TRY(readSharedStore(copy, options));
   return chooseLog(copy, options);

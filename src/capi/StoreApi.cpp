@@ -181,7 +181,7 @@ jitk_status_t jitk_store_explain_key(jitk_runtime_t runtime, const char *key, ji
     Json json = itemJson(*item);
     json["options"] = item->entry->key.parts().options;
     json["nearest"] = nearest(items, item->entry->key);
-    *explanation = new jitk_text_s{json.dump(2)};
+    *explanation = new jitk_text_s{jsonText(json)};
     return okStatus();
   });
 }

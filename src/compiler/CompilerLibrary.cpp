@@ -17,6 +17,7 @@
 #include "src/runtime/Compiler.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/AsmState.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Pass/PassManager.h"
 
@@ -39,6 +40,8 @@ public:
 
   /// Not for CUDA C++.
   Status buildAndLower();
+  /// The module to begin with, and the passes that follow, as a text.
+  Result<std::string> reproduce();
   Status emitForEmulator();
   Status dumpPtx();
   Status emitForGpu(const nvidia::Assembler &assembler);
@@ -157,6 +160,29 @@ Status Compilation::dumpPtx() {
   return okStatus();
 }
 
+Result<std::string> Compilation::reproduce() {
+  bool isTtgir = false;
+  JITK_ASSIGN(kernels::BuiltKernel built, build(isTtgir));
+  PassManager passes(&context_);
+  if (!isTtgir) {
+    buildTtgirPipeline(passes, target_);
+  }
+  buildLoweringPipeline(passes);
+  std::string pipeline;
+  llvm::raw_string_ostream stream(pipeline);
+  passes.printAsTextualPipeline(stream);
+  AsmState state(built.module->getOperation());
+  state.attachResourcePrinter("mlir_reproducer", [&](Operation *, AsmResourceBuilder &resources) {
+    resources.buildString("pipeline", pipeline);
+    resources.buildBool("disable_threading", true);
+    resources.buildBool("verify_each", true);
+  });
+  std::string text;
+  llvm::raw_string_ostream printed(text);
+  built.module->print(printed, state);
+  return text;
+}
+
 Status Compilation::emitForEmulator() {
   // What a GPU of that architecture lacks the emulator must not make up for.
   if (Result<unsigned> version = nvidia::gateInstructions(*module_, target_); !version.ok()) {
@@ -231,6 +257,13 @@ public:
     JITK_ASSIGN(std::shared_ptr<const nvidia::Assembler> assembler, assemblerFor(options));
     JITK_TRY(compilation.emitForGpu(*assembler), "while compiling " + description.label());
     return compilation.take();
+  }
+
+  Result<std::string> reproduce(const Description &description, const Target &target) override {
+    if (isCudaSource(description)) {
+      return description.word("source");
+    }
+    return Compilation(description, target, {}).reproduce();
   }
 
   Result<std::unique_ptr<Device>> createEmulator(const EmulatorOptions &options) override {

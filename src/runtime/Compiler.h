@@ -78,6 +78,9 @@ public:
   virtual Result<std::string> assemblerIdentity(const Target &target, const CompileOptions &options) = 0;
   virtual Result<CompiledKernel> compile(const Description &description, const Target &target,
                                          const CompileOptions &options) = 0;
+  /// What `compile` begins with, and what it does with it: a module of IR with its pipeline, as `jitk-opt
+  /// --run-reproducer` takes it, or a source in CUDA C++. Fails as `compile` does where there is no such text to have.
+  virtual Result<std::string> reproduce(const Description &description, const Target &target) = 0;
   virtual Result<std::unique_ptr<Device>> createEmulator(const EmulatorOptions &options) = 0;
 };
 

@@ -1,6 +1,7 @@
 #include "src/runtime/EntrySource.h"
 
 #include "src/ops/UserKernel.h"
+#include "src/runtime/Reproducer.h"
 #include "src/runtime/Stopwatch.h"
 #include "src/support/ExitSection.h"
 
@@ -75,12 +76,26 @@ Result<Obtained> EntrySource::findOrCompile(const Problem &problem, const Target
   return obtained;
 }
 
+/// Waits for its turn among the processes of this machine; after too long it is its turn anyway.
+KeyLock EntrySource::takeToken(const Problem &problem) {
+  if (!disk_ || hostJobs_ == 0) {
+    return {};
+  }
+  KeyLock token = disk_->takeToken(hostJobs_, lockPatience_);
+  if (token.outcome() == KeyLock::Outcome::TimedOut) {
+    Counters::add(counters_.lockTimeouts);
+    log_.warning("compile", "other processes compile for too long: compiling too: " + problem.label);
+  }
+  return token;
+}
+
 Result<Obtained> EntrySource::makeEntry(const Problem &problem, const Target &target, const Key &key) {
   ExitSection section; // what is compiled is published, too
   JITK_TRY(section.status());
   Obtained obtained{shared_ ? shared_->find(key) : nullptr, Tier::Shared, 0};
   bool isShared = obtained.entry != nullptr;
   if (!isShared) {
+    KeyLock token = takeToken(problem);
     JITK_ASSIGN(obtained.entry, compileEntry(problem, target, key));
     obtained.tier = Tier::Compiled;
   }
@@ -133,6 +148,20 @@ static Status checkCompiled(const CompiledKernel &kernel) {
   return kernel.recipe.validate();
 }
 
+/// Adds where the reproducer of a failure lies, if it is one that a reproducer helps with.
+Status EntrySource::withReproducer(Status failure, const Problem &problem, const Target &target, Compiler &compiler) {
+  bool isOfMachine = failure.code() == StatusCode::Unavailable || failure.code() == StatusCode::Cancelled;
+  if (reproducers_.empty() || isOfMachine) {
+    return failure;
+  }
+  Result<std::string> path = writeReproducer(reproducers_, problem, target, failure, compiler);
+  if (!path.ok()) {
+    log_.warning("compile", path.status().toString());
+    return failure;
+  }
+  return std::move(failure).withNote("reproducer: " + *path);
+}
+
 Result<CompiledKernel> EntrySource::compile(const Problem &problem, const Target &target,
                                             const CompileOptions &options) {
   ExitSection section;
@@ -148,6 +177,9 @@ Result<CompiledKernel> EntrySource::compile(const Problem &problem, const Target
   }
   Counters::add(counters_.microseconds, static_cast<uint64_t>(1000 * watch.milliseconds()));
   Counters::add(counters_.failures, compiled.ok() ? 0 : 1);
+  if (!compiled.ok()) {
+    return withReproducer(std::move(compiled).takeStatus(), problem, target, *compiler);
+  }
   return compiled;
 }
 

@@ -44,12 +44,15 @@ struct Obtained {
 /// Thread-safe.
 class EntrySource {
 public:
-  /// `disk` and `shared` may be null. `compiler`, `log` and `counters` must outlive this.
+  /// `disk` and `shared` may be null. `compiler`, `log` and `counters` must outlive this. At most `hostJobs` of the
+  /// processes that use the disk store compile at a time; 0 = any number. `reproducers` is the folder for those; empty
+  /// = none are written.
   EntrySource(LazyCompiler &compiler, std::vector<std::unique_ptr<Bundle>> bundles, std::unique_ptr<DiskStore> disk,
               std::unique_ptr<SharedStore> shared, uint64_t memoryBytes, std::chrono::milliseconds lockPatience,
-              Log &log, Counters &counters)
+              uint32_t hostJobs, std::string reproducers, Log &log, Counters &counters)
       : compiler_(compiler), bundles_(std::move(bundles)), disk_(std::move(disk)), shared_(std::move(shared)),
-        memory_(memoryBytes), lockPatience_(lockPatience), log_(log), counters_(counters) {}
+        memory_(memoryBytes), lockPatience_(lockPatience), hostJobs_(hostJobs), reproducers_(std::move(reproducers)),
+        log_(log), counters_(counters) {}
 
   /// Gets the entry; compiles on the calling thread if nobody has it. Without a compiler, or without an assembler, an
   /// entry of a bundle or of the disk store serves whatever assembler made it.
@@ -71,7 +74,9 @@ private:
   Result<Obtained> findOrCompile(const Problem &problem, const Target &target, const Key &key);
   std::shared_ptr<const Entry> findInBundles(const Key &key);
   Result<Obtained> findWithoutCompiler(const Problem &problem, const Target &target, Status why);
+  KeyLock takeToken(const Problem &problem);
   Result<Obtained> makeEntry(const Problem &problem, const Target &target, const Key &key);
+  Status withReproducer(Status failure, const Problem &problem, const Target &target, Compiler &compiler);
   Result<std::shared_ptr<const Entry>> compileEntry(const Problem &problem, const Target &target, const Key &key);
 
   LazyCompiler &compiler_;
@@ -80,6 +85,8 @@ private:
   std::unique_ptr<SharedStore> shared_;
   MemoryStore memory_;
   const std::chrono::milliseconds lockPatience_;
+  const uint32_t hostJobs_;
+  const std::string reproducers_;
   Log &log_;
   Counters &counters_;
   SingleFlight<Obtained> flights_;

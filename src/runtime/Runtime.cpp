@@ -31,7 +31,7 @@ Runtime::Runtime(RuntimeOptions &options, std::unique_ptr<Compiler> isolated,
       compiler_(options.compiler ? LazyCompiler(*options.compiler, options.assembler)
                                  : LazyCompiler(options.compilerLibrary, options.buildId, options.assembler)),
       entries_(compiler_, std::move(bundles), openDisk(options), openShared(options), options.memoryBytes,
-               options.lockPatience, log_, counters_),
+               options.lockPatience, options.hostJobs, options.reproducers, log_, counters_),
       generation_(processGeneration()), workers_(createWorkers(options.jobs)) {}
 
 std::unique_ptr<DiskStore> Runtime::openDisk(const RuntimeOptions &options) {

@@ -26,8 +26,9 @@ static constexpr uint64_t kMaximalEntryBytes = uint64_t{1} << 30;
 // A temporary file is written in milliseconds; one this old has lost its writer.
 static constexpr int64_t kAbandonedAfter = int64_t{3600} * 1'000'000'000;
 
-// Key locks use offsets with the top two bits clear, so that this one is nobody else's.
+// Key locks use offsets with the top two bits clear, so that these are nobody else's.
 static constexpr int64_t kEvictionLock = INT64_MAX - 1;
+static constexpr int64_t kFirstToken = int64_t{1} << 62;
 static int64_t lockOffset(const Key &key) { return static_cast<int64_t>(key.hash() >> 2); }
 
 static std::string fileNameOf(const Key &key) { return key.name() + std::string(kSuffix); }
@@ -172,6 +173,10 @@ int DiskStore::place(const std::string &name, std::span<const uint8_t> bytes) {
   int error = errno;
   (void)::unlinkat(folder_.descriptor(), temporary.c_str(), 0);
   return error;
+}
+
+KeyLock DiskStore::takeToken(uint32_t limit, std::chrono::milliseconds patience) {
+  return KeyLock::acquireAny(folder_, kFirstToken, limit, std::chrono::steady_clock::now() + patience);
 }
 
 KeyLock DiskStore::lock(const Key &key, std::chrono::milliseconds patience) {

@@ -55,6 +55,10 @@ public:
   /// Waits until this process may compile the kernel of `key`, until `key` has an entry, or until `patience` is over.
   KeyLock lock(const Key &key, std::chrono::milliseconds patience);
 
+  /// Waits until fewer than `limit` processes of those that use this folder hold such a token, until `patience` is
+  /// over. A token goes back with the object, or with its process.
+  KeyLock takeToken(uint32_t limit, std::chrono::milliseconds patience);
+
   /// Everything there, read and checked. With `quarantine`, what is damaged is moved there.
   std::vector<Item> list(bool quarantine);
   /// Drops least recently used entries until at most `bytes` are left, and all of the quarantine.

@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <fcntl.h>
 #include <thread>
+#include <unistd.h>
 
 namespace jitk {
 
@@ -25,14 +26,34 @@ static bool lockByte(const File &file, int64_t offset) {
   return ::fcntl(file.descriptor(), F_OFD_SETLK, &request) == 0;
 }
 
+/// Takes any of `count` bytes from `offset` on, the one at `first` before all others; else errno says why not.
+static bool lockAnyByte(const File &file, int64_t offset, uint32_t count, uint32_t first) {
+  for (uint32_t i = 0; i < count; ++i) {
+    if (lockByte(file, offset + (first + i) % count)) {
+      return true;
+    }
+    if (errno != EAGAIN && errno != EACCES) {
+      return false;
+    }
+  }
+  return false;
+}
+
 KeyLock KeyLock::acquire(const File &folder, int64_t offset, Clock::time_point deadline,
                          const std::function<bool()> &done) {
+  return acquireAny(folder, offset, /*count=*/1, deadline, done);
+}
+
+KeyLock KeyLock::acquireAny(const File &folder, int64_t offset, uint32_t count, Clock::time_point deadline,
+                            const std::function<bool()> &done) {
   File file = openAt(folder, kLockFile, O_RDWR | O_CREAT, 0600);
   if (!file) {
     return {Outcome::Unavailable, File()};
   }
   auto pause = kFirstPause;
-  while (!lockByte(file, offset)) {
+  // Each begins at a place of its own, so that most find a free one at once.
+  auto first = static_cast<uint32_t>(::getpid());
+  while (!lockAnyByte(file, offset, count, first)) {
     if (errno == EINTR) {
       continue;
     }

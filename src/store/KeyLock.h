@@ -31,6 +31,10 @@ public:
   /// `done` now and then, if there is one.
   static KeyLock acquire(const File &folder, int64_t offset, std::chrono::steady_clock::time_point deadline,
                          const std::function<bool()> &done);
+  /// Waits in the same way for any one of the `count` locks from `offset` on, of which there is at least one.
+  static KeyLock acquireAny(const File &folder, int64_t offset, uint32_t count,
+                            std::chrono::steady_clock::time_point deadline,
+                            const std::function<bool()> &done = nullptr);
   /// Takes it if it is free; else TimedOut.
   static KeyLock tryAcquire(const File &folder, int64_t offset);
 

@@ -40,6 +40,7 @@ Environment readEnvironment() {
   found.assembler = nonEmpty("JITK_ASSEMBLER");
   found.ptxas = nonEmpty("JITK_PTXAS");
   found.log = nonEmpty("JITK_LOG");
+  found.reproducers = nonEmpty("JITK_REPRODUCERS");
   found.jobs = nonEmpty("JITK_JOBS");
   found.cacheHome = nonEmpty("XDG_CACHE_HOME");
   found.home = nonEmpty("HOME");

@@ -20,6 +20,7 @@ struct Environment {
   std::optional<std::string> assembler;       ///< JITK_ASSEMBLER: nvjitlink, ptxas or driver
   std::optional<std::string> ptxas;           ///< JITK_PTXAS: path of the ptxas program
   std::optional<std::string> log;             ///< JITK_LOG: a level, categories, or both: "debug,store"
+  std::optional<std::string> reproducers;     ///< JITK_REPRODUCERS: folder for reproducers of failed compilations
   std::optional<std::string> jobs;            ///< JITK_JOBS: number of worker threads
   std::optional<std::string> cacheHome;       ///< XDG_CACHE_HOME
   std::optional<std::string> home;            ///< HOME

@@ -3,10 +3,14 @@
 #include "check.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/types.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+/* Where reproducers of failed compilations go; "" for nowhere. */
+static const char *reproducers = "";
 
 static jitk_runtime_t runtime_of(uint32_t deadline_ms, uint64_t memory) {
   jitk_runtime_options_t options = {.struct_size = sizeof options};
@@ -19,6 +23,7 @@ static jitk_runtime_t runtime_of(uint32_t deadline_ms, uint64_t memory) {
   options.compile_deadline_ms = deadline_ms;
   options.compile_memory_bytes = memory;
   options.jobs = 2;
+  options.reproducers = reproducers;
   CHECK_OK(jitk_runtime_create(&options, &runtime, &error));
   return runtime;
 }
@@ -97,6 +102,37 @@ static void check_death_of_engine(void) {
   CHECK(prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0) == 0);
 }
 
+/* What is there of a kernel that crashed the compiler's process: the message names a file with all of it. */
+static void check_reproducer(void) {
+  char folder[] = "/tmp/jitk-reproducers-XXXXXX", text[4096] = "";
+  jitk_error_t error = NULL;
+  jitk_runtime_t runtime;
+  const char *path;
+  FILE *file;
+  CHECK(mkdtemp(folder) != NULL);
+  reproducers = folder;
+  runtime = runtime_of(500, 0);
+  reproducers = "";
+  CHECK(compile(runtime, 29, &error) == JITK_STATUS_INTERNAL);
+  path = strstr(jitk_error_message(error), "; reproducer: /tmp/");
+  CHECK(path != NULL);
+  path = path ? path + strlen("; reproducer: ") : "";
+  file = fopen(path, "r");
+  CHECK(file != NULL);
+  if (file) {
+    CHECK(fread(text, 1, sizeof text - 1, file) > 0);
+    fclose(file);
+  }
+  CHECK(strstr(text, "// jitk reproducer\n// description: matmul ") == text);
+  CHECK(strstr(text, "n=29") != NULL && strstr(text, "\n// target: sm_90a\n") != NULL);
+  CHECK(strstr(text, "\n// failure: INTERNAL: compiler process crashed: signal 11") != NULL);
+  CHECK(strstr(text, "\n// stub of matmul") != NULL);
+  jitk_error_release(error);
+  jitk_runtime_release(runtime);
+  remove(path);
+  rmdir(folder);
+}
+
 int main(void) {
   jitk_error_t error = NULL;
   jitk_runtime_t runtime;
@@ -131,6 +167,7 @@ int main(void) {
   CHECK_OK(compile(runtime, 64, &error));
   check_plan(runtime);
   jitk_runtime_release(runtime);
+  check_reproducer();
 
 #ifdef JITK_LIMIT_MEMORY
   runtime = runtime_of(0, (uint64_t)1 << 30);

@@ -116,6 +116,22 @@ class UserKernels(CliTest):
         self.assertNotIn("blockIdx", said.split(": NVRTC")[0])
         self.assertRegex(said, r"source=<\d+ bytes [0-9a-f]{8}>")
 
+    def test_a_failure_leaves_a_reproducer_that_fails_again(self):
+        source = "tt.func public @k(%x: !tt.ptr<f32>) {\n  \"tile.pipe_barrier\"() {pipe = 6 : i64} : () -> ()\n  tt.return\n}\n"
+        kernel = ("user_kernel", {"language": "commonir", "source": source, "entry": "k", "grid": "1",
+                                  "arguments": "x: read fp32[1]"})
+        self.environment["JITK_REPRODUCERS"] = str(self.folder / "failed")
+        record = self.prepare(kernel, target="emulator:sm_80")[0]
+        path = record["error"].split("reproducer: ")[1].split(";")[0]
+        text = (self.folder / "failed").joinpath(path).read_text()
+        self.assertIn("// target: emulator:sm_80\n", text)
+        self.assertIn("tile.pipe_barrier", text)
+        self.assertIn("convert-common-ir-to-ttgir", text)
+        again = self.run_any("inspect", "--reproducer", path)
+        self.assertNotEqual(again.returncode, 0)
+        self.assertIn(record["error"].split(";")[0], again.stderr)
+        self.fails("inspect", "--reproducer", "plan.json", code=USAGE, says="file must be a reproducer")
+
     def test_a_plan_file_with_a_bad_kernel_names_its_place(self):
         plan = self.write_plan(cuda(), cuda(grid="ceil(n/q)"))
         self.fails("prepare", plan, code=USAGE, says="attribute grid must have a number or the name of a dimension")

@@ -69,6 +69,9 @@ public:
     }
     return kernel;
   }
+  Result<std::string> reproduce(const Description &description, const Target &target) override {
+    return StubCompiler().reproduce(description, target);
+  }
   Result<std::unique_ptr<Device>> createEmulator(const EmulatorOptions &options) override {
     return StubCompiler().createEmulator(options);
   }

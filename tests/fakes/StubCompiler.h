@@ -44,6 +44,10 @@ public:
     return kernel;
   }
 
+  Result<std::string> reproduce(const Description &description, const Target &) override {
+    return "// stub of " + description.op() + "\n";
+  }
+
   Result<std::unique_ptr<Device>> createEmulator(const EmulatorOptions &options) override {
     return std::unique_ptr<Device>(std::make_unique<StubDevice>(options.target));
   }

@@ -37,10 +37,15 @@ std::vector<uint8_t> answer(const Result<OpenCompiler> &library, std::span<const
     return writeReply(Result<std::string>(request.ok() ? library.status().clone() : request.status().clone()));
   }
   Compiler &compiler = *library->compiler;
-  if (!request->description) {
-    return writeReply(compiler.assemblerIdentity(request->target, request->options));
+  switch (request->kind) {
+  case CompilerRequest::Kind::Identity:
+    break;
+  case CompilerRequest::Kind::Compile:
+    return writeReply(compiler.compile(*request->description, request->target, request->options));
+  case CompilerRequest::Kind::Reproduce:
+    return writeReply(compiler.reproduce(*request->description, request->target));
   }
-  return writeReply(compiler.compile(*request->description, request->target, request->options));
+  return writeReply(compiler.assemblerIdentity(request->target, request->options));
 }
 
 } // namespace

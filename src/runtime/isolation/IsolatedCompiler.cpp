@@ -58,17 +58,25 @@ Result<std::vector<uint8_t>> IsolatedCompiler::ask(const std::vector<uint8_t> &r
 }
 
 Result<std::string> IsolatedCompiler::assemblerIdentity(const Target &target, const CompileOptions &options) {
-  JITK_ASSIGN(std::vector<uint8_t> reply, ask(writeRequest({std::nullopt, target, options})));
-  return readIdentity(reply);
+  JITK_ASSIGN(std::vector<uint8_t> reply,
+              ask(writeRequest({CompilerRequest::Kind::Identity, std::nullopt, target, options})));
+  return readText(reply);
 }
 
 Result<CompiledKernel> IsolatedCompiler::compile(const Description &description, const Target &target,
                                                  const CompileOptions &options) {
-  Result<std::vector<uint8_t>> reply = ask(writeRequest({description, target, options}));
+  Result<std::vector<uint8_t>> reply =
+      ask(writeRequest({CompilerRequest::Kind::Compile, description, target, options}));
   if (!reply.ok()) {
     return std::move(reply).takeStatus().withNote("while compiling " + description.label());
   }
   return readKernel(*reply);
+}
+
+Result<std::string> IsolatedCompiler::reproduce(const Description &description, const Target &target) {
+  JITK_ASSIGN(std::vector<uint8_t> reply,
+              ask(writeRequest({CompilerRequest::Kind::Reproduce, description, target, {}})));
+  return readText(reply);
 }
 
 Result<std::unique_ptr<Device>> IsolatedCompiler::createEmulator(const EmulatorOptions &options) {

@@ -56,6 +56,7 @@ static AttributeValue readValue(ByteReader &reader) {
 
 std::vector<uint8_t> writeRequest(const CompilerRequest &request) {
   ByteWriter writer;
+  writer.integer(static_cast<uint8_t>(request.kind));
   writer.string(request.target.toString());
   writer.string(request.options.assembler);
   writer.integer(static_cast<uint8_t>(request.options.dump));
@@ -79,6 +80,7 @@ static Status malformed(const char *what) {
 Result<CompilerRequest> readRequest(std::span<const uint8_t> bytes) {
   ByteReader reader(bytes);
   CompilerRequest request;
+  request.kind = static_cast<CompilerRequest::Kind>(reader.integer<uint8_t>());
   JITK_ASSIGN(request.target, Target::parse(reader.string()));
   request.options.assembler = reader.string();
   request.options.dump = reader.integer<uint8_t>() != 0;
@@ -92,7 +94,9 @@ Result<CompilerRequest> readRequest(std::span<const uint8_t> bytes) {
     }
     request.description.emplace(std::move(op), std::move(attributes));
   }
-  if (!reader.finished()) {
+  bool needsDescription = request.kind != CompilerRequest::Kind::Identity;
+  if (!reader.finished() || request.kind > CompilerRequest::Kind::Reproduce ||
+      request.description.has_value() != needsDescription) {
     return malformed("request");
   }
   return request;
@@ -124,22 +128,22 @@ static Status readStatus(ByteReader &reader) {
       .withToolOutput(std::move(output));
 }
 
-std::vector<uint8_t> writeReply(const Result<std::string> &identity) {
+std::vector<uint8_t> writeReply(const Result<std::string> &text) {
   ByteWriter writer;
-  if (!identity.ok()) {
-    write(writer, identity.status());
+  if (!text.ok()) {
+    write(writer, text.status());
     return writer.take();
   }
   writer.integer(int32_t{0});
-  writer.string(*identity);
+  writer.string(*text);
   return writer.take();
 }
 
-Result<std::string> readIdentity(std::span<const uint8_t> bytes) {
+Result<std::string> readText(std::span<const uint8_t> bytes) {
   ByteReader reader(bytes);
   JITK_TRY(readStatus(reader));
-  std::string identity = reader.string();
-  return reader.finished() ? Result<std::string>(std::move(identity)) : malformed("answer");
+  std::string text = reader.string();
+  return reader.finished() ? Result<std::string>(std::move(text)) : malformed("answer");
 }
 
 std::vector<uint8_t> writeReply(const Result<CompiledKernel> &kernel) {

@@ -17,7 +17,9 @@ namespace jitk {
 
 /// One question to the compiler.
 struct CompilerRequest {
-  std::optional<Description> description; ///< absent: for the assembler's name and version
+  enum class Kind : uint8_t { Identity, Compile, Reproduce }; ///< the functions of `Compiler`
+  Kind kind = Kind::Identity;
+  std::optional<Description> description; ///< absent for Identity
   Target target;
   CompileOptions options;
 };
@@ -26,9 +28,9 @@ std::vector<uint8_t> writeRequest(const CompilerRequest &request);
 Result<CompilerRequest> readRequest(std::span<const uint8_t> bytes);
 
 /// The answers: what the compiler returned. A failure keeps its code, whole message, stage and tool output.
-std::vector<uint8_t> writeReply(const Result<std::string> &identity);
+std::vector<uint8_t> writeReply(const Result<std::string> &text);
 std::vector<uint8_t> writeReply(const Result<CompiledKernel> &kernel);
-Result<std::string> readIdentity(std::span<const uint8_t> bytes);
+Result<std::string> readText(std::span<const uint8_t> bytes);
 Result<CompiledKernel> readKernel(std::span<const uint8_t> bytes);
 
 /// Sends and receives whole messages over a socket; false if the other end is gone. `receive` also gives up at a length

@@ -6,19 +6,47 @@
 
 #include <cstdio>
 #include <map>
+#include <stdexcept>
 
 namespace jitk::tool {
 namespace {
 
 struct Options {
   ProblemOptions problem;
-  std::string target = "sm_90a", show = "key";
+  std::string target = "sm_90a", show = "key", reproducer;
   RuntimeOptions runtime;
 };
 
 } // namespace
 
+/// What a reproducer says behind `name`.
+static std::string lineOf(const std::string &text, const std::string &name, const std::string &path) {
+  std::string mark = "\n// " + name + ": ";
+  size_t at = text.find(mark);
+  if (!text.starts_with("// jitk reproducer\n") || at == std::string::npos) {
+    throw std::invalid_argument("file must be a reproducer: got " + path);
+  }
+  at += mark.size();
+  return text.substr(at, text.find('\n', at) - at);
+}
+
+/// Does a failed compilation again. Exit code 0 if it works now; else as the failure has it.
+static int replay(const Options &options) {
+  std::string text = readFile(options.reproducer);
+  std::string target = lineOf(text, "target", options.reproducer);
+  api::Runtime runtime = options.runtime.create();
+  api::Description description = api::Description::parse(lineOf(text, "description", options.reproducer));
+  std::printf("%s for %s\nit failed with %s\n", description.label().c_str(), target.c_str(),
+              lineOf(text, "failure", options.reproducer).c_str());
+  api::Artifact::compile(runtime, description, target);
+  std::printf("it compiles now\n");
+  return kOk;
+}
+
 static int inspect(const Options &options) {
+  if (!options.reproducer.empty()) {
+    return replay(options);
+  }
   static const std::map<std::string, jitk_dump_t> kDumps = {{"commonir", JITK_DUMP_COMMON_IR},
                                                             {"ttgir", JITK_DUMP_TTGIR},
                                                             {"llvm", JITK_DUMP_LLVM_IR},
@@ -41,9 +69,15 @@ static int inspect(const Options &options) {
 }
 
 void addInspectVerb(CLI::App &app, Action &action) {
-  auto *verb = app.add_subcommand("inspect", "show a kernel's key or its intermediate code");
+  auto *verb =
+      app.add_subcommand("inspect", "show a kernel's key or its intermediate code; compile a reproducer again");
   auto options = std::make_shared<Options>();
   options->problem.addTo(*verb);
+  verb->get_option("op")->required(false);
+  CLI::Option *replayed = verb->add_option("--reproducer", options->reproducer, "compile again what a reproducer has")
+                              ->type_name("FILE")
+                              ->check(CLI::ExistingFile);
+  verb->get_option("op")->excludes(replayed);
   verb->add_option("--target", options->target, "sm_90a, emulator:sm_90a, ...")->capture_default_str();
   verb->add_option("--show", options->show, "what to print")
       ->check(CLI::IsMember({"key", "commonir", "ttgir", "llvm", "ptx", "recipe"}))

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <latch>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -161,6 +162,96 @@ TEST_CASE("64 processes over one store compile each of 50 kernels once") {
     ::waitpid(child, nullptr, 0);
   }
   CHECK(total == kKernels);
+}
+
+/// What processes of a test share.
+struct SharedCounts {
+  std::atomic<int> running, most, compiled;
+};
+
+TEST_CASE("of many processes no more compile at a time than the machine is to bear") {
+  TemporaryFolder folder;
+  constexpr int kProcesses = 12, kKernels = 6;
+  constexpr uint32_t kLimit = 3;
+  void *memory = ::mmap(nullptr, sizeof(SharedCounts), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  REQUIRE(memory != MAP_FAILED);
+  auto *counts = new (memory) SharedCounts{};
+  std::vector<pid_t> children;
+  for (int i = 0; i < kProcesses; ++i) {
+    pid_t child = ::fork();
+    if (child == 0) {
+      StubRuntime stub;
+      RuntimeOptions options;
+      options.storeFolder = folder.path("store");
+      options.compiler = &stub.compiler;
+      options.hostJobs = kLimit;
+      stub.compiler.onCompile = [&](const Description &) {
+        int running = ++counts->running;
+        for (int most = counts->most; running > most && !counts->most.compare_exchange_weak(most, running);) {
+        }
+        std::this_thread::sleep_for(std::chrono::milliseconds(2));
+        ++counts->compiled;
+        --counts->running;
+      };
+      stub.runtime = *Runtime::create(std::move(options));
+      bool good = true;
+      for (int k = 0; k < kKernels; ++k) { // other ones in each process
+        good = good && stub.runtime->entries().obtain(*stubProblem("*", i * kKernels + k + 1), kTarget).ok();
+      }
+      ::_exit(good ? 0 : 1);
+    }
+    children.push_back(child);
+  }
+  for (pid_t child : children) {
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    CHECK(status == 0);
+  }
+  CHECK(counts->compiled == kProcesses * kKernels);
+  CHECK(counts->most <= static_cast<int>(kLimit));
+  CHECK(counts->most >= 2); // the limit is used
+  ::munmap(memory, sizeof(SharedCounts));
+}
+
+TEST_CASE("a process that is killed while it compiles gives its place back, one that is stopped costs the deadline") {
+  for (int signal : {SIGKILL, SIGSTOP}) {
+    CAPTURE(signal);
+    TemporaryFolder folder;
+    auto withOneJob = [&](StubRuntime &stub) {
+      RuntimeOptions options;
+      options.storeFolder = folder.path("store");
+      options.compiler = &stub.compiler;
+      options.hostJobs = 1;
+      options.lockPatience = std::chrono::milliseconds(300);
+      stub.runtime = *Runtime::create(std::move(options));
+    };
+    Pipe begun;
+    pid_t holder = ::fork();
+    if (holder == 0) {
+      StubRuntime stub;
+      withOneJob(stub);
+      stub.compiler.onCompile = [&](const Description &) {
+        begun.put('b');
+        ::sleep(60);
+      };
+      (void)stub.runtime->entries().obtain(*stubProblem("*"), kTarget);
+      ::_exit(0);
+    }
+    begun.take<char>();
+    ::kill(holder, signal);
+    if (signal == SIGKILL) {
+      ::waitpid(holder, nullptr, 0);
+    }
+    StubRuntime stub;
+    withOneJob(stub);
+    auto begin = std::chrono::steady_clock::now();
+    CHECK(stub.runtime->entries().obtain(*stubProblem("*", 2), kTarget).ok());
+    double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    CHECK(stub.runtime->counters().lockTimeouts.load() == (signal == SIGKILL ? 0 : 1));
+    CHECK(seconds < 1.3);
+    ::kill(holder, SIGKILL);
+    ::waitpid(holder, nullptr, 0);
+  }
 }
 
 /// What another process gets that wants the kernel which a process was compiling when `signal` reached it, and how long
