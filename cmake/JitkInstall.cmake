@@ -1,5 +1,5 @@
 # What `cmake --install --component jitk` puts down: the public headers, libjitk.so, the compiler library where it is
-# built, a CMake package and a pkg-config file. Nothing of it names the place, so that the tree can be moved.
+# built, a CMake package, a pkg-config file, and the Python package in lib/jitk/python. Nothing of it names the place, so that the tree can be moved.
 
 include(CMakePackageConfigHelpers)
 
@@ -13,6 +13,9 @@ if(TARGET jitk)
   install(TARGETS jitk RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT jitk)
 endif()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/jitk DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT jitk)
+
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/integrations/python/jitk DESTINATION ${CMAKE_INSTALL_LIBDIR}/jitk/python
+  COMPONENT jitk FILES_MATCHING PATTERN "*.py" PATTERN "__pycache__" EXCLUDE)
 
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/jitk)
 install(EXPORT jitkTargets NAMESPACE jitk:: FILE jitkConfig.cmake DESTINATION ${package_folder} COMPONENT jitk)

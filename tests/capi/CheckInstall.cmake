@@ -1,4 +1,5 @@
-# Installs jitk aside, moves the tree, and builds programs against it: by find_package and by pkg-config.
+# Installs jitk aside, moves the tree, and builds programs against it: by find_package and by pkg-config; and runs one in
+# Python.
 
 function(run)
   execute_process(COMMAND ${ARGN} RESULT_VARIABLE status)
@@ -17,6 +18,10 @@ run(${CMAKE_COMMAND} -S ${CONSUMER} -B ${WORK}/build -G ${GENERATOR} -DCMAKE_PRE
 run(${CMAKE_COMMAND} --build ${WORK}/build)
 run(${WORK}/build/consumer_c)
 run(${WORK}/build/consumer_cpp)
+
+find_program(PYTHON python3 PATHS /usr/bin NO_DEFAULT_PATH)
+run(${CMAKE_COMMAND} -E env --unset=JITK_LIBRARY PYTHONPATH=${WORK}/moved/${LIBDIR}/jitk/python
+  ${PYTHON} -B ${CONSUMER}/consumer.py)
 
 find_program(PKG_CONFIG pkg-config)
 if(NOT PKG_CONFIG)

@@ -140,9 +140,11 @@ class Error(RuntimeError):
 
 
 def _open():
-    beside = pathlib.Path(__file__).parent / "libjitk.so.0"
-    path = os.environ.get("JITK_LIBRARY") or (str(beside) if beside.exists() else "libjitk.so.0")
-    library = ctypes.CDLL(path)
+    here = pathlib.Path(__file__).resolve().parent
+    # A wheel has the library beside the modules; an installed tree has them in lib/jitk/python/jitk.
+    places = [folder / "libjitk.so.0" for folder in (here, *list(here.parents)[2:3])]
+    found = next((str(place) for place in places if place.exists()), "libjitk.so.0")
+    library = ctypes.CDLL(os.environ.get("JITK_LIBRARY") or found)
     for name, parameters in CHECKED.items():
         function = getattr(library, name)
         function.restype, function.argtypes = c_int, parameters + [POINTER(c_void_p)]

@@ -1,0 +1,499 @@
+/*
+ * jitk: kernels compiled at run time, prepared ahead, launched without cost.
+ *
+ * The life of a kernel seen from here:
+ *
+ *   jitk_runtime_create        one a process: worker threads, the store, the compiler library (opened on first need)
+ *   jitk_device_open           "cuda:0" or "emulator:sm_90a"
+ *   jitk_description_create    an op and its attributes, validated
+ *   jitk_plan_add              the closed set of what the engine will need
+ *   jitk_plan_prepare, _wait   found in the store or compiled, on the workers; loaded on the device
+ *   jitk_plan_seal             from here on nothing compiles and nothing loads
+ *   jitk_plan_kernel           an immutable object
+ *   jitk_kernel_launch         no lock, no allocation, no synchronization
+ *
+ * Conventions, valid wherever a comment does not say otherwise:
+ *
+ *   Handles     are opaque and reference-counted. A function that returns one through an out-parameter gives the caller
+ *               one reference, to be given back by `_release`. `_retain` and `_release` are thread-safe; NULL is
+ *               allowed in both and does nothing. Releasing a handle that others depend on is safe in any order:
+ *               a kernel keeps its device, a device and a plan keep their runtime.
+ *   Threads     every function may be called from any thread at any time, on the same objects too.
+ *   Inputs      are copied where they outlive the call. Strings are UTF-8, end with a zero, and are lower-case words
+ *               where they are names. Required pointers that are NULL give JITK_STATUS_INVALID_ARGUMENT.
+ *   Structs     passed in have `struct_size` first: set it to sizeof the struct and all else to zero, then fill in what
+ *               you need. Zero means the default in every field. A larger struct of a newer header is accepted as long
+ *               as what this library does not know is zero.
+ *   Outputs     after a failure an out-parameter for a handle holds NULL, any other one is untouched.
+ *   Errors      a function returns a status; if it is not JITK_STATUS_OK and `error` is not NULL, `*error` holds the
+ *               details, to be released by the caller. After success `*error` holds NULL. `error` may always be NULL.
+ *   Ownership   a `const char *` that is returned belongs to the handle it was asked of, and lives as long.
+ *   Fork        in a child after fork(), every function that returns a status gives JITK_STATUS_FORKED; `_release`
+ *               does nothing there. Create the runtime in the process that uses it.
+ *
+ * The library never prints, exits, aborts, or throws across this boundary, and installs no signal handler. It reads
+ * the environment (JITK_*) once, when it is first used.
+ */
+#ifndef JITK_JITK_H
+#define JITK_JITK_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define JITK_VERSION_MAJOR 0
+#define JITK_VERSION_MINOR 1
+#define JITK_VERSION_PATCH 0
+
+#if defined(__GNUC__)
+#define JITK_API __attribute__((visibility("default")))
+#else
+#define JITK_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---------------------------------------------------------------------------------------------------------------- */
+/* Status and errors                                                                                                */
+
+/* Whose fault a failure is. */
+typedef enum jitk_status_t {
+  JITK_STATUS_OK = 0,
+  JITK_STATUS_INVALID_ARGUMENT = 1,  /* the caller's; the message names the argument, what it was, what is allowed */
+  JITK_STATUS_UNSUPPORTED = 2,       /* this library cannot yet, or this target cannot */
+  JITK_STATUS_UNAVAILABLE = 3,       /* the machine's: a driver, a device, a tool, a library or a folder is missing */
+  JITK_STATUS_OUT_OF_MEMORY = 4,     /* host, device, or disk */
+  JITK_STATUS_DEVICE_LOST = 5,       /* the device stopped answering; this process cannot use it any more */
+  JITK_STATUS_NOT_PREPARED = 6,      /* the plan is sealed and has no such kernel */
+  JITK_STATUS_CANCELLED = 7,         /* jitk_plan_cancel was called */
+  JITK_STATUS_DEADLINE_EXCEEDED = 8, /* the caller's deadline passed, or a tool outran its own */
+  JITK_STATUS_DATA_LOSS = 9,         /* stored bytes are damaged and cannot be rebuilt */
+  JITK_STATUS_FORKED = 10,           /* called in a child after fork */
+  JITK_STATUS_INTERNAL = 11          /* a defect of this library */
+} jitk_status_t;
+
+/* Returns the name without its prefix, such as "INVALID_ARGUMENT"; "UNKNOWN" for a value that is none. Never NULL. */
+JITK_API const char *jitk_status_name(jitk_status_t status);
+
+/* Details of a failure. Immutable. */
+typedef struct jitk_error_s *jitk_error_t;
+
+JITK_API void jitk_error_retain(jitk_error_t error);
+JITK_API void jitk_error_release(jitk_error_t error);
+/* JITK_STATUS_OK for NULL. */
+JITK_API jitk_status_t jitk_error_code(jitk_error_t error);
+/* The message with what was being done: "block size must be a power of two: got 48; while ...". Never NULL. */
+JITK_API const char *jitk_error_message(jitk_error_t error);
+/* Where it happened: "schema", "plan", "store", "build", "lower", "llvm", "assemble", "load", "launch", or "". */
+JITK_API const char *jitk_error_stage(jitk_error_t error);
+/* What an external tool printed, or "". */
+JITK_API const char *jitk_error_tool_output(jitk_error_t error);
+/* The key of the kernel concerned, in hexadecimal as `jitk store` shows it, or "". */
+JITK_API const char *jitk_error_key(jitk_error_t error);
+
+/* ---------------------------------------------------------------------------------------------------------------- */
+/* Version                                                                                                          */
+
+/* "0.1.0". */
+JITK_API const char *jitk_version(void);
+/* Names the build. The compiler library must have the same. */
+JITK_API const char *jitk_build_id(void);
+
+/* ---------------------------------------------------------------------------------------------------------------- */
+/* Texts                                                                                                            */
+
+/* A text made for the caller. Immutable. */
+typedef struct jitk_text_s *jitk_text_t;
+
+JITK_API void jitk_text_release(jitk_text_t text);
+/* Ends with a zero. Never NULL: "" for NULL. */
+JITK_API const char *jitk_text_data(jitk_text_t text);
+/* Without the zero at the end. */
+JITK_API size_t jitk_text_size(jitk_text_t text);
+
+/* ---------------------------------------------------------------------------------------------------------------- */
+/* Ops                                                                                                              */
+
+/* Number of ops that the library knows. They are numbered in the order of their names. */
+JITK_API size_t jitk_op_count(void);
+/* Name of an op; NULL if `index` is not below jitk_op_count(). Lives as long as the library is loaded. */
+JITK_API const char *jitk_op_name(size_t index);
+/*
+ * The schema of an op as a JSON object: summary, attributes (type, default, allowed values, meaning), tensors (name,
+ * dtype, shape, which is written), scalars. Fails with INVALID_ARGUMENT if there is no such op.
+ */
+JITK_API jitk_status_t jitk_op_info(const char *op, jitk_text_t *info, jitk_error_t *error);
+
+/* What is asked for: an op and its attributes, valid and complete. Immutable. */
+typedef struct jitk_description_s *jitk_description_t;
+
+/*
+ * Describes a kernel. `names[i]` and `values[i]`, for i < count, are attributes in text form: "128", "true", "bf16".
+ * A dimension is a number, or is known at launch only: "*", "*%16" (a multiple of 16), "*<=4096" (at most 4096), or
+ * "*%16<=4096". Attributes left out have their default.
+ *
+ * Fails with INVALID_ARGUMENT, naming the attribute, the value found and the values allowed, if the op or an attribute
+ * is unknown, given twice, missing without a default, or out of range.
+ */
+JITK_API jitk_status_t jitk_description_create(const char *op, const char *const *names, const char *const *values,
+                                               size_t count, jitk_description_t *description, jitk_error_t *error);
+/* The same from one line: "matmul m=* n=4096 k=7168 dtype=bf16". */
+JITK_API jitk_status_t jitk_description_parse(const char *text, jitk_description_t *description, jitk_error_t *error);
+JITK_API void jitk_description_retain(jitk_description_t description);
+JITK_API void jitk_description_release(jitk_description_t description);
+/* The canonical line, all attributes included: equal descriptions have equal text. */
+JITK_API const char *jitk_description_text(jitk_description_t description);
+JITK_API const char *jitk_description_op(jitk_description_t description);
+
+/* ---------------------------------------------------------------------------------------------------------------- */
+/* Runtime                                                                                                          */
+
+typedef enum jitk_log_level_t {
+  JITK_LOG_LEVEL_DEFAULT = 0, /* as JITK_LOG_LEVEL_WARNING */
+  JITK_LOG_LEVEL_ERROR = 1,
+  JITK_LOG_LEVEL_WARNING = 2,
+  JITK_LOG_LEVEL_INFO = 3,
+  JITK_LOG_LEVEL_DEBUG = 4
+} jitk_log_level_t;
+
+/*
+ * Receives one log line without a newline at its end. `category` is "store", "compile", "load", ... Called from any
+ * thread, one call at a time; must not call this library.
+ */
+typedef void (*jitk_log_callback_t)(void *user, jitk_log_level_t level, const char *category, const char *message);
+
+typedef struct jitk_runtime_options_t {
+  size_t struct_size;
+  /* Folder of the disk store. NULL: $JITK_STORE, else $XDG_CACHE_HOME/jitk, else $HOME/.cache/jitk. "": no disk. */
+  const char *store_path;
+  /* Bound on the disk store's bytes; least recently used entries go first. 0: 4 GiB. */
+  uint64_t store_bytes;
+  /* Bound on the bytes of entries held in memory. 0: 256 MiB. */
+  uint64_t memory_bytes;
+  /* Longest wait for another process that compiles the same kernel; then it is compiled here too. 0: 60000. */
+  uint32_t lock_deadline_ms;
+  /* Worker threads. 0: $JITK_JOBS, else one a core that the process may use and memory has room for. */
+  uint32_t jobs;
+  /* Path of libjitk-compiler.so. NULL: $JITK_COMPILER_LIBRARY, else next to this library, else as ld.so finds it. */
+  const char *compiler_library;
+  /* "nvjitlink", "ptxas" or "driver". NULL: the first one that works. Part of the key. */
+  const char *assembler;
+  /* Where log lines go. NULL: nowhere, or to stderr if $JITK_LOG is set. */
+  jitk_log_callback_t log;
+  void *log_user;
+  jitk_log_level_t log_level;
+  /* Paths of bundles, looked into in this order and before the store. NULL: $JITK_BUNDLES, divided by colons. */
+  const char *const *bundles;
+  size_t num_bundles;
+} jitk_runtime_options_t;
+
+/* Worker threads, the store and the compiler. Immutable but for its caches. */
+typedef struct jitk_runtime_s *jitk_runtime_t;
+
+/*
+ * Creates a runtime. `options` may be NULL. Touches no device and opens no compiler. An unwritable store folder is not
+ * a failure: one warning is logged and kernels are kept in memory. Fails with INVALID_ARGUMENT for a bad option.
+ */
+JITK_API jitk_status_t jitk_runtime_create(const jitk_runtime_options_t *options, jitk_runtime_t *runtime,
+                                           jitk_error_t *error);
+JITK_API void jitk_runtime_retain(jitk_runtime_t runtime);
+/* The last reference waits for the kernel that each worker is compiling. */
+JITK_API void jitk_runtime_release(jitk_runtime_t runtime);
+
+/*
+ * What this runtime found, as a JSON object: version, build id, store folder and why there is none, compiler library
+ * and why it does not open, assembler for each target asked of it, CUDA driver, number of workers. Opens the compiler
+ * library and initializes the CUDA driver. Meant for people: `jitk doctor`.
+ */
+JITK_API jitk_status_t jitk_runtime_report(jitk_runtime_t runtime, jitk_text_t *report, jitk_error_t *error);
+
+/* ---------------------------------------------------------------------------------------------------------------- */
+/* Devices                                                                                                          */
+
+typedef struct jitk_device_options_t {
+  size_t struct_size;
+  /* Emulator: asynchronous instructions take effect at once (not 0), or only when they are waited for (0). */
+  uint32_t emulator_immediate;
+  /* Emulator: blocks in parallel. 0: one a core. */
+  uint32_t emulator_workers;
+  /* Emulator: the order in which threads run. */
+  uint64_t emulator_seed;
+} jitk_device_options_t;
+
+/* A device and its primary context. */
+typedef struct jitk_device_s *jitk_device_t;
+
+/*
+ * Opens a device: "cuda:0" (by ordinal), or "emulator:sm_90a" (any target; needs the compiler library). `options` may
+ * be NULL. Fails with INVALID_ARGUMENT for a name that is none, UNAVAILABLE if the driver, the device or the compiler
+ * library is missing.
+ */
+JITK_API jitk_status_t jitk_device_open(jitk_runtime_t runtime, const char *name, const jitk_device_options_t *options,
+                                        jitk_device_t *device, jitk_error_t *error);
+JITK_API void jitk_device_retain(jitk_device_t device);
+JITK_API void jitk_device_release(jitk_device_t device);
+/* "NVIDIA H200", "emulator". */
+JITK_API const char *jitk_device_name(jitk_device_t device);
+/* What code for it is compiled for: "sm_90a", "emulator:sm_90a". */
+JITK_API const char *jitk_device_target(jitk_device_t device);
+
+/*
+ * Device memory, for programs that have no allocator of their own; a launch takes any address of the device. Not
+ * tied to the handle: what is not freed stays allocated until the process ends. `bytes` may be 0: the address is then
+ * one that must not be read.
+ */
+JITK_API jitk_status_t jitk_device_allocate(jitk_device_t device, size_t bytes, uint64_t *address, jitk_error_t *error);
+JITK_API jitk_status_t jitk_device_free(jitk_device_t device, uint64_t address, jitk_error_t *error);
+/* These wait until the bytes are there; they wait for no other work. */
+JITK_API jitk_status_t jitk_device_copy_to_device(jitk_device_t device, uint64_t destination, const void *source,
+                                                  size_t bytes, jitk_error_t *error);
+JITK_API jitk_status_t jitk_device_copy_to_host(jitk_device_t device, void *destination, uint64_t source, size_t bytes,
+                                                jitk_error_t *error);
+JITK_API jitk_status_t jitk_device_fill(jitk_device_t device, uint64_t destination, uint8_t value, size_t bytes,
+                                        jitk_error_t *error);
+/* Waits for all work. Reports the faults of kernels launched before and, on an emulator, what it found wrong. */
+JITK_API jitk_status_t jitk_device_synchronize(jitk_device_t device, jitk_error_t *error);
+
+/* ---------------------------------------------------------------------------------------------------------------- */
+/* Kernels                                                                                                          */
+
+/* Where a kernel came from. */
+typedef enum jitk_tier_t {
+  JITK_TIER_NONE = 0,     /* nowhere: it failed */
+  JITK_TIER_LOADED = 1,   /* it was on the device already */
+  JITK_TIER_MEMORY = 2,   /* this process had its bytes */
+  JITK_TIER_DISK = 3,     /* the disk store had them */
+  JITK_TIER_COMPILED = 4, /* it was compiled now */
+  JITK_TIER_JOINED = 5,   /* another thread was compiling it */
+  JITK_TIER_BUNDLE = 6    /* a bundle had its bytes */
+} jitk_tier_t;
+
+/* Facts of one kernel. In an output, fields that the caller's `struct_size` does not reach are left out. */
+typedef struct jitk_kernel_info_t {
+  size_t struct_size;
+  const char *description; /* canonical */
+  const char *target;
+  const char *key;  /* hexadecimal, as `jitk store` shows it */
+  jitk_tier_t tier; /* how this process got it first */
+  uint32_t registers;
+  uint32_t spill_bytes;
+  uint32_t shared_bytes;
+  uint32_t num_steps; /* device kernels of one launch */
+  uint64_t code_bytes;
+  /* Milliseconds of the compilation, wherever and whenever it was done. */
+  double build_ms;
+  double lower_ms;
+  double llvm_ms;
+  double assemble_ms;
+  /* Milliseconds that getting it took this time: waiting for others and for the store included, loading apart. */
+  double obtain_ms;
+  double load_ms;
+} jitk_kernel_info_t;
+
+/* A kernel loaded on one device. Immutable. */
+typedef struct jitk_kernel_s *jitk_kernel_t;
+
+/*
+ * Gets one kernel now: from memory, from the store, or compiled on the calling thread. Meant for tools and tests; an
+ * engine makes a plan. Fails with UNSUPPORTED if the op cannot serve the problem on the device's target, UNAVAILABLE if
+ * it is not in the store and there is no compiler library.
+ */
+JITK_API jitk_status_t jitk_runtime_kernel(jitk_runtime_t runtime, jitk_device_t device, jitk_description_t description,
+                                           jitk_kernel_t *kernel, jitk_error_t *error);
+JITK_API void jitk_kernel_retain(jitk_kernel_t kernel);
+/* The last reference unloads the code. No launch of it may be in flight then. */
+JITK_API void jitk_kernel_release(jitk_kernel_t kernel);
+
+/* Fills `*info`, whose `struct_size` the caller has set. The strings belong to the kernel. */
+JITK_API jitk_status_t jitk_kernel_info(jitk_kernel_t kernel, jitk_kernel_info_t *info, jitk_error_t *error);
+
+/* What a launch gives, in its order. A name is NULL, an alignment 0, if `index` is out of range. */
+JITK_API size_t jitk_kernel_num_tensors(jitk_kernel_t kernel);
+JITK_API const char *jitk_kernel_tensor_name(jitk_kernel_t kernel, size_t index);
+/* Bytes that the tensor's address must be a multiple of. */
+JITK_API uint32_t jitk_kernel_tensor_alignment(jitk_kernel_t kernel, size_t index);
+/* The dimensions that the description left dynamic. */
+JITK_API size_t jitk_kernel_num_dimensions(jitk_kernel_t kernel);
+JITK_API const char *jitk_kernel_dimension_name(jitk_kernel_t kernel, size_t index);
+/* The f32 scalars. */
+JITK_API size_t jitk_kernel_num_scalars(jitk_kernel_t kernel);
+JITK_API const char *jitk_kernel_scalar_name(jitk_kernel_t kernel, size_t index);
+/* Bytes of workspace that a launch with these dimensions needs; its address must be a multiple of 256. */
+JITK_API jitk_status_t jitk_kernel_workspace_bytes(jitk_kernel_t kernel, const int64_t *dimensions,
+                                                   size_t num_dimensions, uint64_t *bytes, jitk_error_t *error);
+
+typedef struct jitk_launch_t {
+  size_t struct_size;
+  const uint64_t *tensors; /* device addresses */
+  size_t num_tensors;
+  const int64_t *dimensions;
+  size_t num_dimensions;
+  const float *scalars;
+  size_t num_scalars;
+  uint64_t workspace;       /* device address; 0 if the kernel needs none */
+  uint64_t workspace_bytes; /* what the caller has there */
+  void *stream;             /* CUstream; NULL: the legacy default stream. An emulator ignores it. */
+  jitk_device_t device;     /* NULL, or the device that the caller means: checked against the kernel's */
+} jitk_launch_t;
+
+/*
+ * Enqueues a kernel. Takes no lock, allocates nothing, does not synchronize, and may be called while the stream is
+ * captured. What `launch` points to may die when it returns. A problem with nothing to do returns at once.
+ *
+ * Fails with INVALID_ARGUMENT, naming the argument, and enqueues nothing: a count that differs from the kernel's, a
+ * null or misaligned tensor, a dimension that is negative, above its bound or no multiple of its divisor, a workspace
+ * that is too small, another device. DEVICE_LOST or OUT_OF_MEMORY come from the driver. A fault of the kernel itself
+ * shows at the next synchronization, not here.
+ */
+JITK_API jitk_status_t jitk_kernel_launch(jitk_kernel_t kernel, const jitk_launch_t *launch, jitk_error_t *error);
+
+/* ---------------------------------------------------------------------------------------------------------------- */
+/* Plans                                                                                                            */
+
+/* A set of descriptions, and the kernels made of them. */
+typedef struct jitk_plan_s *jitk_plan_t;
+
+JITK_API jitk_status_t jitk_plan_create(jitk_runtime_t runtime, jitk_plan_t *plan, jitk_error_t *error);
+JITK_API void jitk_plan_retain(jitk_plan_t plan);
+/* The last reference cancels a preparation that still runs, and waits for its end. */
+JITK_API void jitk_plan_release(jitk_plan_t plan);
+
+/*
+ * Adds a description; one that is there already changes nothing but raises its priority. Higher priorities are
+ * prepared first; 0 is usual. Fails with INVALID_ARGUMENT once a preparation runs or the plan is sealed.
+ */
+JITK_API jitk_status_t jitk_plan_add(jitk_plan_t plan, jitk_description_t description, int32_t priority,
+                                     jitk_error_t *error);
+/*
+ * Adds what a plan file holds:
+ *
+ *   {"jitk_plan": 1, "kernels": [{"op": "matmul", "attributes": {"m": "*<=1024", "n": 4096}, "priority": 0}, ...]}
+ *
+ * Members that are not named here are ignored. All or nothing: fails with INVALID_ARGUMENT, naming the kernel's place
+ * in the list, and adds none.
+ */
+JITK_API jitk_status_t jitk_plan_add_json(jitk_plan_t plan, const char *text, jitk_error_t *error);
+/* The plan file of this plan. */
+JITK_API jitk_status_t jitk_plan_to_json(jitk_plan_t plan, jitk_text_t *text, jitk_error_t *error);
+/*
+ * Writes a bundle with the kernels of this plan for a target, and no others. Finds or compiles each, on the calling
+ * thread: prepare the plan first. Fails at the first that cannot be had, and writes nothing.
+ */
+JITK_API jitk_status_t jitk_plan_export(jitk_plan_t plan, const char *target, const char *path, jitk_error_t *error);
+/* Number of distinct descriptions. */
+JITK_API size_t jitk_plan_size(jitk_plan_t plan);
+
+/* What became of one kernel of a plan. All of it lives for the length of the callback only. */
+typedef struct jitk_progress_t {
+  size_t struct_size;
+  size_t done;  /* kernels finished, this one included */
+  size_t total; /* kernels of the preparation */
+  jitk_status_t status;
+  jitk_error_t error;             /* NULL if it worked */
+  const jitk_kernel_info_t *info; /* never NULL; after a failure only description, target, key and times are set */
+} jitk_progress_t;
+
+/*
+ * Called once for each kernel of a preparation, in the order in which they finish. Called from worker threads, one call
+ * at a time for a plan. May call jitk_plan_cancel, and must not wait for the plan.
+ */
+typedef void (*jitk_progress_callback_t)(void *user, const jitk_progress_t *progress);
+
+typedef struct jitk_prepare_options_t {
+  size_t struct_size;
+  /* The device to load on. NULL: only fill the store, for `target`. */
+  jitk_device_t device;
+  /* "sm_90a", "emulator:sm_90a". Only without a device. */
+  const char *target;
+  jitk_progress_callback_t progress;
+  void *progress_user;
+  /* Kernels not begun after so long fail with DEADLINE_EXCEEDED. 0: none. */
+  uint32_t deadline_ms;
+} jitk_prepare_options_t;
+
+/*
+ * Starts to prepare all descriptions of the plan on the workers, and returns. One preparation of a plan runs at a time;
+ * several may follow each other, for other devices. Each kernel is looked for in memory and in the store, else compiled
+ * once, whoever asks; then loaded. Fails with INVALID_ARGUMENT if one runs, or the plan is sealed.
+ */
+JITK_API jitk_status_t jitk_plan_prepare(jitk_plan_t plan, const jitk_prepare_options_t *options, jitk_error_t *error);
+/*
+ * Waits for the end of the preparation, at most `timeout_ms` (UINT32_MAX: without end). OK if all kernels are ready or
+ * nothing was started, DEADLINE_EXCEEDED at a timeout (the preparation goes on), else the first failure.
+ */
+JITK_API jitk_status_t jitk_plan_wait(jitk_plan_t plan, uint32_t timeout_ms, jitk_error_t *error);
+/* Kernels that are not begun are not begun; each counts as CANCELLED. Those being compiled are finished. */
+JITK_API void jitk_plan_cancel(jitk_plan_t plan);
+/*
+ * Closes the plan: from here on jitk_plan_kernel only looks up. Waits for a running preparation. Sealing twice is OK.
+ */
+JITK_API jitk_status_t jitk_plan_seal(jitk_plan_t plan, jitk_error_t *error);
+/*
+ * The kernel of a description on a device. In a sealed plan this is a look-up, and what was not prepared is
+ * NOT_PREPARED; before that it is as jitk_runtime_kernel, and the plan keeps the kernel.
+ */
+JITK_API jitk_status_t jitk_plan_kernel(jitk_plan_t plan, jitk_device_t device, jitk_description_t description,
+                                        jitk_kernel_t *kernel, jitk_error_t *error);
+
+/* ---------------------------------------------------------------------------------------------------------------- */
+/* Looking inside                                                                                                   */
+
+typedef enum jitk_dump_t {
+  JITK_DUMP_COMMON_IR = 1,
+  JITK_DUMP_TTGIR = 2,
+  JITK_DUMP_LLVM_IR = 3,
+  JITK_DUMP_PTX = 4,   /* empty for an emulator */
+  JITK_DUMP_CODE = 5,  /* machine code: bytes, not text */
+  JITK_DUMP_RECIPE = 6 /* how it is launched, as JSON */
+} jitk_dump_t;
+
+/* One compilation with its intermediate texts. Immutable. */
+typedef struct jitk_artifact_s *jitk_artifact_t;
+
+/*
+ * Compiles on the calling thread, and neither reads nor fills the store. Fails as jitk_runtime_kernel does.
+ */
+JITK_API jitk_status_t jitk_runtime_compile(jitk_runtime_t runtime, jitk_description_t description, const char *target,
+                                            jitk_artifact_t *artifact, jitk_error_t *error);
+JITK_API void jitk_artifact_retain(jitk_artifact_t artifact);
+JITK_API void jitk_artifact_release(jitk_artifact_t artifact);
+/* The bytes of a dump, with a zero after their end; `*size` (may be NULL) is their number. NULL if there is none. */
+JITK_API const char *jitk_artifact_dump(jitk_artifact_t artifact, jitk_dump_t dump, size_t *size);
+JITK_API jitk_status_t jitk_artifact_info(jitk_artifact_t artifact, jitk_kernel_info_t *info, jitk_error_t *error);
+
+/*
+ * The key that a description has for a target, as a JSON object: its hexadecimal form and what it is made of. Opens
+ * the compiler library.
+ */
+JITK_API jitk_status_t jitk_runtime_key(jitk_runtime_t runtime, jitk_description_t description, const char *target,
+                                        jitk_text_t *key, jitk_error_t *error);
+
+/*
+ * The disk store's entries as a JSON object, each with key, description, target, bytes, last use; those that are
+ * damaged are listed with what is wrong. With `verify` not 0 each entry's checksum is read too, and damaged entries are
+ * moved to the quarantine. Fails with UNAVAILABLE if the runtime has no disk store.
+ */
+JITK_API jitk_status_t jitk_store_list(jitk_runtime_t runtime, uint32_t verify, jitk_text_t *list, jitk_error_t *error);
+/*
+ * Why a description would be compiled, or would not, as a JSON object: its key, where it is found ("bundle", "store" or
+ * null), and for each stored entry of an equal description what differs (target, build, options, assembler). Opens the
+ * compiler library.
+ */
+JITK_API jitk_status_t jitk_store_explain(jitk_runtime_t runtime, jitk_description_t description, const char *target,
+                                          jitk_text_t *explanation, jitk_error_t *error);
+/*
+ * Writes a bundle: one file with all good entries of the disk store. It can be moved anywhere, and is given to a
+ * runtime in jitk_runtime_options_t. `*count` (may be NULL) is how many it holds.
+ */
+JITK_API jitk_status_t jitk_store_export(jitk_runtime_t runtime, const char *path, size_t *count, jitk_error_t *error);
+/* Puts the good entries of a bundle into the disk store. `*count` (may be NULL) is how many they are. */
+JITK_API jitk_status_t jitk_store_import(jitk_runtime_t runtime, const char *path, size_t *count, jitk_error_t *error);
+/* Removes least recently used entries until the store holds at most `bytes`, and all of the quarantine. */
+JITK_API jitk_status_t jitk_store_collect(jitk_runtime_t runtime, uint64_t bytes, jitk_error_t *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
