@@ -235,9 +235,9 @@ typedef struct jitk_runtime_options_t {
   /* Longest wait for the shared store, each time it is asked; after a failure it is left alone for 10 s. 0: 250. */
   uint32_t shared_deadline_ms;
   /*
-   * Bound on the kernels that compile at a time in all processes of this machine that use the store's folder, so that the
-   * ranks of an engine do not starve each other. Who waits for longer than lock_deadline_ms compiles anyway. 0: one a
-   * core of the machine. UINT32_MAX: none. Without a disk store there is none.
+   * Bound on the kernels that compile at a time in all processes of this machine that use the store's folder, so that
+   * the ranks of an engine do not starve each other. Who waits for longer than lock_deadline_ms compiles anyway. 0: one
+   * a core of the machine. UINT32_MAX: none. Without a disk store there is none.
    */
   uint32_t host_jobs;
   /*
@@ -314,8 +314,8 @@ typedef struct jitk_device_options_t {
   uint64_t emulator_seed;
   /*
    * GPU: a CUcontext of the engine's, of this device, in which all of this device's work then happens. It must outlive
-   * the handle and all kernels of it, and streams of launches must be of it. NULL: the device's primary context, which is
-   * the one of the CUDA runtime and of PyTorch; it is retained as long as the handle.
+   * the handle and all kernels of it, and streams of launches must be of it. NULL: the device's primary context, which
+   * is the one of the CUDA runtime and of PyTorch; it is retained as long as the handle.
    */
   void *cuda_context;
 } jitk_device_options_t;
@@ -326,8 +326,8 @@ typedef struct jitk_device_s *jitk_device_t;
 /*
  * Opens a device: "cuda:0" (by ordinal), or "emulator:sm_90a" (any target; needs the compiler library). `options` may
  * be NULL. Opened again, a GPU is the same device, with the same kernels, as long as the context is. Fails with
- * INVALID_ARGUMENT for a name that is none and a context of another device, UNAVAILABLE if the driver, the device or the
- * compiler library is missing.
+ * INVALID_ARGUMENT for a name that is none and a context of another device, UNAVAILABLE if the driver, the device or
+ * the compiler library is missing.
  */
 JITK_API jitk_status_t jitk_device_open(jitk_runtime_t runtime, const char *name, const jitk_device_options_t *options,
                                         jitk_device_t *device, jitk_error_t *error);
