@@ -45,7 +45,8 @@ struct EngineDriver {
 private:
   template <typename Function> void load(Function *&function, const char *name) {
     function = reinterpret_cast<Function *>(dlsym(library, name));
-    REQUIRE_MESSAGE(function, name);
+    bool found = function != nullptr;
+    REQUIRE_MESSAGE(found, name);
   }
 };
 
