@@ -6,7 +6,7 @@
 
 namespace jitk::passes {
 
-/// Reports, at the module, numbers of warps, lanes or CTAs that no target has.
+/// Reports, at the module or at the function that has its own, numbers of warps, lanes or CTAs that no target has.
 llvm::LogicalResult verifyThreads(mlir::ModuleOp module);
 
 /// 90 for `ttg.target = "cuda:90"`. Reports a missing or other target at the module, and what `verifyThreads` does.

@@ -141,6 +141,15 @@ module attributes {"ttg.num-warps" = 0 : i32, ttg.target = "cuda:90"} {
 
 // -----
 
+module attributes {"ttg.num-warps" = 4 : i32, ttg.target = "cuda:90"} {
+  // expected-error @+1 {{ttg.num-warps must be a power of two from 1 to 32: got 7}}
+  tt.func public @own_warps() attributes {"ttg.num-warps" = 7 : i32} {
+    tt.return
+  }
+}
+
+// -----
+
 // expected-error @+1 {{ttg.threads-per-warp must be 32: got 64}}
 module attributes {"ttg.num-warps" = 4 : i32, ttg.target = "cuda:90", "ttg.threads-per-warp" = 64 : i32} {
   tt.func public @lanes() {

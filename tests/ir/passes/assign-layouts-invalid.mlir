@@ -25,3 +25,13 @@ module attributes {"ttg.num-warps" = 4 : i32, ttg.target = "cuda:90"} {
     tt.return %c : tensor<16xi32>
   }
 }
+
+// -----
+
+module attributes {"ttg.num-warps" = 4 : i32, ttg.target = "cuda:80"} {
+  // expected-error @+1 {{ttg.num-warps must be a power of two from 1 to 32: got 0}}
+  tt.func private @own_warps(%x: tensor<64x64xf32>) attributes {"ttg.num-warps" = 0 : i32} {
+    %d = tt.dot %x, %x, %x : tensor<64x64xf32> * tensor<64x64xf32> -> tensor<64x64xf32>
+    tt.return
+  }
+}
