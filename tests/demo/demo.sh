@@ -37,6 +37,7 @@ for device in emulator:sm_80 emulator:sm_90a; do
   show run flash_attention batch=1 heads=4 kv_heads=2 seq_q=70 seq_k=100 head_dim=64 causal=true dtype=bf16 \
     --device "$device" --check --store "$work/store"
   show run fp8_block_matmul m=17 n=200 k=300 out_dtype=bf16 --device "$device" --check --store "$work/store"
+  show run grouped_fp8_block_matmul groups=2 m=256 n=200 k=300 --device "$device" --check --store "$work/store"
   show run gated_delta_rule batch=3 tokens=150 qk_heads=1 v_heads=2 key_dim=64 qk_l2norm=true varlen=true \
     initial_state=true --device "$device" --check --store "$work/store"
   show run gated_delta_rule mode=recurrent batch=3 tokens=1 qk_heads=1 v_heads=2 key_dim=128 qk_l2norm=true \
