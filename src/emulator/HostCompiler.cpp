@@ -107,7 +107,7 @@ Result<HostObject> compileForHost(ModuleOp module, bool keepLlvm) {
   JITK_ASSIGN(std::unique_ptr<ir::LlvmModule> llvmModule, ir::LlvmModule::translate(module, *machine));
   annotate(**llvmModule);
   JITK_TRY(llvmModule->optimize());
-  // Entries hold nothing to optimize; with them the module would not be one of a single function.
+  // Entries hold nothing to optimize; with them the module would be one whose functions call each other.
   addHostEntries(**llvmModule, kernels);
 
   HostObject object;

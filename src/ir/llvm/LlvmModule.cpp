@@ -73,12 +73,12 @@ Result<std::unique_ptr<LlvmModule>> LlvmModule::translate(mlir::ModuleOp module,
   return result;
 }
 
-/// O3's function passes in its order, each once or twice. What it has beside them finds nothing in kernels: calls,
-/// globals, loops to vectorize, branches to thread.
-static constexpr const char *kOneFunctionPipeline = "function(sroa,early-cse<memssa>,simplifycfg,instcombine<no-verify-"
-                                                    "fixpoint>,reassociate,loop-mssa(loop-rotate,licm),"
-                                                    "loop(indvars,loop-deletion,loop-unroll-full),sroa,gvn,sccp,bdce,"
-                                                    "instcombine<no-verify-fixpoint>,adce,loop-mssa(licm),simplifycfg)";
+/// O3's function passes in its order, each once or twice. What it has beside them finds nothing in kernels that call no
+/// function of their module: calls, globals, loops to vectorize, branches to thread.
+static constexpr const char *kPipelineOfKernels = "function(sroa,early-cse<memssa>,simplifycfg,instcombine<no-verify-"
+                                                  "fixpoint>,reassociate,loop-mssa(loop-rotate,licm),"
+                                                  "loop(indvars,loop-deletion,loop-unroll-full),sroa,gvn,sccp,bdce,"
+                                                  "instcombine<no-verify-fixpoint>,adce,loop-mssa(licm),simplifycfg)";
 
 static void keepInvariants(llvm::Function &function) {
   llvm::DominatorTree dominators(function);
@@ -108,10 +108,10 @@ Status LlvmModule::optimize() {
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, components, modules);
   llvm::ModulePassManager passes;
-  auto isDefined = [](const llvm::Function &function) { return !function.isDeclaration(); };
-  if (llvm::count_if(*module_, isDefined) > 1) {
+  auto isCalled = [](const llvm::Function &function) { return !function.isDeclaration() && !function.use_empty(); };
+  if (llvm::any_of(*module_, isCalled)) {
     passes = builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3);
-  } else if (llvm::Error error = builder.parsePassPipeline(passes, kOneFunctionPipeline)) {
+  } else if (llvm::Error error = builder.parsePassPipeline(passes, kPipelineOfKernels)) {
     return internalError("LLVM refused the pipeline: " + llvm::toString(std::move(error)));
   }
   passes.run(*module_, modules);

@@ -41,8 +41,9 @@ public:
   llvm::Module &operator*() { return *module_; }
   llvm::Module *operator->() { return module_.get(); }
 
-  /// Function passes only where the module defines one function, as those of kernels do; else LLVM's O3, which inlines.
-  /// Nothing is vectorized: tiles are unrolled by construction, and loops that are left have too few iterations.
+  /// Function passes only where no function of the module calls another, as in those of kernels; else LLVM's O3, which
+  /// inlines. Nothing is vectorized: tiles are unrolled by construction, and loops that are left have too few
+  /// iterations.
   Status optimize();
 
   /// Leaves the pass out of `generate`; `pass` is its name on the command line of llc.
