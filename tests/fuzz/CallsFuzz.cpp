@@ -5,6 +5,7 @@
 #include "tests/fuzz/Fuzz.h"
 
 #include <array>
+#include <cstdlib>
 #include <string>
 
 namespace {
@@ -212,6 +213,9 @@ void copy(World &world, Choices &choices) {
 } // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  // Options that end before `compiler_library` mean the stub too: its device cannot launch what others compile.
+  static const int isSet = setenv("JITK_COMPILER_LIBRARY", JITK_STUB_COMPILER, 1);
+  FUZZ_REQUIRE(isSet == 0);
   World world;
   Choices choices(data, size);
   while (!choices.done()) {
