@@ -246,6 +246,12 @@ typedef struct jitk_runtime_options_t {
    * its path. `jitk inspect --reproducer` does it again. NULL: $JITK_REPRODUCERS. "": none.
    */
   const char *reproducers;
+  /*
+   * How far the workers give way to the engine's threads while they compile: what is added to their nice value, at most
+   * 19; they are batch jobs (SCHED_BATCH) then, too. Where a thread could not get its priority back, for want of
+   * CAP_SYS_NICE or RLIMIT_NICE, it is only the latter. 0: 5. UINT32_MAX: they do not.
+   */
+  uint32_t worker_nice;
 } jitk_runtime_options_t;
 
 /* Worker threads, the store and the compiler. Immutable but for its caches. */

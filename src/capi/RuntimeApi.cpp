@@ -87,6 +87,16 @@ static Status chooseJobs(const jitk_runtime_options_t &given, RuntimeOptions &op
   return okStatus();
 }
 
+static Status choosePriority(const jitk_runtime_options_t &given, RuntimeOptions &options) {
+  static constexpr uint32_t kDefaultNice = 5, kLargestNice = 19;
+  if (given.worker_nice > kLargestNice && given.worker_nice != UINT32_MAX) {
+    return invalidArgument("options.worker_nice must be at most " + std::to_string(kLargestNice) +
+                           ", or UINT32_MAX: got " + std::to_string(given.worker_nice));
+  }
+  options.workerNice = given.worker_nice == UINT32_MAX ? 0 : given.worker_nice ? given.worker_nice : kDefaultNice;
+  return okStatus();
+}
+
 static Status chooseAssembler(const jitk_runtime_options_t &given, RuntimeOptions &options) {
   options.assembler = textOr(given.assembler, environment().assembler);
   if (options.assembler.empty() || std::ranges::find(kAssemblerNames, options.assembler) != std::end(kAssemblerNames)) {
@@ -125,6 +135,7 @@ static Status readOptions(const jitk_runtime_options_t *given, RuntimeOptions &o
     options.lockPatience = std::chrono::milliseconds(copy.lock_deadline_ms);
   }
   JITK_TRY(chooseJobs(copy, options));
+  JITK_TRY(choosePriority(copy, options));
   JITK_TRY(chooseAssembler(copy, options));
   JITK_TRY(chooseCompiler(copy, options));
   options.reproducers = textOr(copy.reproducers, environment().reproducers);

@@ -32,7 +32,7 @@ Runtime::Runtime(RuntimeOptions &options, std::unique_ptr<Compiler> isolated,
                                  : LazyCompiler(options.compilerLibrary, options.buildId, options.assembler)),
       entries_(compiler_, std::move(bundles), openDisk(options), openShared(options), options.memoryBytes,
                options.lockPatience, options.hostJobs, options.reproducers, log_, counters_),
-      generation_(processGeneration()), workers_(createWorkers(options.jobs)) {}
+      generation_(processGeneration()), workers_(createWorkers(options.jobs, options.workerNice)) {}
 
 std::unique_ptr<DiskStore> Runtime::openDisk(const RuntimeOptions &options) {
   if (!options.storeFolder) {

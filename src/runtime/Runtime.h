@@ -32,6 +32,7 @@ struct RuntimeOptions {
   uint64_t memoryBytes = uint64_t{256} << 20;
   std::chrono::milliseconds lockPatience{60'000};
   uint32_t jobs = 0;            ///< 0 = one a core
+  uint32_t workerNice = 0;      ///< see `LoweredPriority`
   uint32_t hostJobs = 0;        ///< see `EntrySource`
   std::string reproducers;      ///< see `EntrySource`
   std::string compilerLibrary;  ///< see `openCompilerLibrary`

@@ -103,6 +103,10 @@ static void options(void) {
   read.jobs = 4000;
   CHECK_INVALID(jitk_runtime_create(&read, &runtime, &error), "options.jobs must be at most 1024: got 4000");
   read.jobs = 0;
+  read.worker_nice = 20;
+  CHECK_INVALID(jitk_runtime_create(&read, &runtime, &error),
+                "options.worker_nice must be at most 19, or UINT32_MAX: got 20");
+  read.worker_nice = 0;
   read.shared_store = "rediss://:secret@host";
   CHECK_INVALID(jitk_runtime_create(&read, &runtime, &error),
                 "shared store must be redis://[[user]:password@]host[:port][/database] or "

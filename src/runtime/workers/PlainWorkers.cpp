@@ -1,6 +1,7 @@
 // Workers on plain threads: for ThreadSanitizer, which reports correct oneTBB programs.
 
 #include "src/runtime/workers/HostLimits.h"
+#include "src/runtime/workers/LoweredPriority.h"
 #include "src/runtime/workers/Workers.h"
 
 #include <condition_variable>
@@ -14,7 +15,7 @@ namespace {
 
 class PlainWorkers final : public Workers {
 public:
-  explicit PlainWorkers(uint32_t count) {
+  PlainWorkers(uint32_t count, uint32_t nice) : nice_(nice) {
     for (uint32_t i = 0; i < count; ++i) {
       threads_.emplace_back([this] { work(); });
     }
@@ -43,6 +44,7 @@ public:
 
 private:
   void work() {
+    LoweredPriority lowered(nice_); // for good: nobody shares these threads
     std::unique_lock lock(mutex_);
     while (true) {
       changed_.wait(lock, [this] { return closing_ || !jobs_.empty(); });
@@ -58,6 +60,7 @@ private:
     }
   }
 
+  const uint32_t nice_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<std::function<void()>> jobs_; ///< guarded by mutex_
@@ -67,8 +70,8 @@ private:
 
 } // namespace
 
-std::unique_ptr<Workers> createWorkers(uint32_t count) {
-  return std::make_unique<PlainWorkers>(count == 0 ? defaultJobs() : count);
+std::unique_ptr<Workers> createWorkers(uint32_t count, uint32_t nice) {
+  return std::make_unique<PlainWorkers>(count == 0 ? defaultJobs() : count, nice);
 }
 
 } // namespace jitk

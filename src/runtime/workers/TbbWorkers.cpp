@@ -1,6 +1,7 @@
 // Workers on a oneTBB task arena, so that an engine which uses oneTBB too shares its threads with them.
 
 #include "src/runtime/workers/HostLimits.h"
+#include "src/runtime/workers/LoweredPriority.h"
 #include "src/runtime/workers/Workers.h"
 
 #include <algorithm>
@@ -84,8 +85,9 @@ Parallelism &parallelism() {
 class TbbWorkers final : public Workers {
 public:
   // No place is kept for a thread of the caller: jobs run on workers only.
-  explicit TbbWorkers(uint32_t count)
-      : wanted_(count), count_(parallelism().add(count)), arena_(static_cast<int>(count_), /*reserved_for_masters=*/0) {
+  TbbWorkers(uint32_t count, uint32_t nice)
+      : wanted_(count), count_(parallelism().add(count)), nice_(nice),
+        arena_(static_cast<int>(count_), /*reserved_for_masters=*/0) {
     [[maybe_unused]] static const int registered = ::on_exit(keepStatus, nullptr);
     arena_.initialize();
   }
@@ -107,8 +109,11 @@ public:
     auto held = std::make_shared<std::function<void()>>(std::move(job));
     arena_.enqueue([this, held] {
       isWorker = true;
-      (*held)();
-      *held = nullptr; // what the job holds dies before it counts as finished
+      {
+        LoweredPriority lowered(nice_);
+        (*held)();
+        *held = nullptr; // what the job holds dies before it counts as finished
+      }
       std::lock_guard lock(mutex_);
       if (--unfinished_ == 0) {
         idle_.notify_all();
@@ -121,6 +126,7 @@ public:
 private:
   const uint32_t wanted_;
   const uint32_t count_;
+  const uint32_t nice_;
   std::mutex mutex_;
   std::condition_variable idle_;
   size_t unfinished_ = 0; ///< guarded by mutex_
@@ -129,8 +135,8 @@ private:
 
 } // namespace
 
-std::unique_ptr<Workers> createWorkers(uint32_t count) {
-  return std::make_unique<TbbWorkers>(count == 0 ? defaultJobs() : count);
+std::unique_ptr<Workers> createWorkers(uint32_t count, uint32_t nice) {
+  return std::make_unique<TbbWorkers>(count == 0 ? defaultJobs() : count, nice);
 }
 
 } // namespace jitk

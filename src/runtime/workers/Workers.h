@@ -21,7 +21,7 @@ public:
   virtual uint32_t count() const = 0;
 };
 
-/// Creates `count` workers; 0 means `defaultJobs`.
-std::unique_ptr<Workers> createWorkers(uint32_t count);
+/// Creates `count` workers; 0 means `defaultJobs`. Jobs run with a priority lowered by `nice`: see `LoweredPriority`.
+std::unique_ptr<Workers> createWorkers(uint32_t count, uint32_t nice = 0);
 
 } // namespace jitk

@@ -1,6 +1,7 @@
 #include "src/runtime/workers/Workers.h"
 
 #include "src/runtime/workers/HostLimits.h"
+#include "src/runtime/workers/LoweredPriority.h"
 #include "tests/support/TemporaryFolder.h"
 
 #include <array>
@@ -9,6 +10,11 @@
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <fstream>
+#include <linux/capability.h>
+#include <sched.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
 
@@ -101,6 +107,71 @@ TEST_CASE("workers of several sizes live together, in any order, and nothing is 
     }
   });
   CHECK(printed == "");
+}
+
+/// What the system knows of a thread.
+struct Priority {
+  int policy = -1, nice = -1;
+
+  static Priority ofThread() { return {::sched_getscheduler(0), ::getpriority(PRIO_PROCESS, 0)}; }
+  bool operator==(const Priority &) const = default;
+};
+
+static Priority priorityOfJob(uint32_t nice) {
+  Priority seen;
+  createWorkers(1, nice)->submit([&] { seen = Priority::ofThread(); });
+  return seen;
+}
+
+/// Gives up the right to raise a priority, on this thread and for good.
+static bool giveUpRaising() {
+  const rlimit none = {};
+  __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
+  __user_cap_data_struct nothing[_LINUX_CAPABILITY_U32S_3] = {};
+  return ::setrlimit(RLIMIT_NICE, &none) == 0 && ::syscall(SYS_capset, &header, nothing) == 0;
+}
+
+TEST_CASE("a thread that could not have its nice value back keeps it") {
+  // In a child, for rights do not come back; and before any other lowering, for the answer is kept for the process.
+  pid_t child = ::fork();
+  if (child == 0) {
+    const int nice = Priority::ofThread().nice;
+    if (!giveUpRaising()) {
+      ::_exit(2);
+    }
+    bool good = true;
+    {
+      LoweredPriority scope(7);
+      good = Priority::ofThread() == Priority{SCHED_BATCH, nice};
+    }
+    ::_exit(good && Priority::ofThread() == Priority{SCHED_OTHER, nice} ? 0 : 1);
+  }
+  int status = 0;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  CHECK(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 0);
+}
+
+TEST_CASE("jobs run with a lowered priority, and threads have theirs back") {
+  const Priority own = Priority::ofThread();
+  if (own.policy != SCHED_OTHER || own.nice > 12) {
+    MESSAGE("SKIPPED: the test itself must run with a usual priority");
+    return;
+  }
+  CHECK(priorityOfJob(0) == own);
+  Priority lowered = priorityOfJob(7);
+  CHECK(lowered.policy == SCHED_BATCH);
+  std::thread([&] { // whether the system lets this process have a nice value back
+    bool can = ::setpriority(PRIO_PROCESS, 0, own.nice + 1) == 0 && ::setpriority(PRIO_PROCESS, 0, own.nice) == 0;
+    CHECK(lowered.nice == own.nice + (can ? 7 : 0));
+  })
+      .join();
+  std::thread([&] {
+    {
+      LoweredPriority scope(19);
+    }
+    CHECK(Priority::ofThread() == own);
+  }).join();
 }
 
 TEST_CASE("no number means what the host leaves") {
