@@ -11,7 +11,8 @@ SKIPPED = 77
 # and the states of the gated delta rule fill what there is. On sm_90a the specialized warps of flash_attention share
 # registers, and keep around their loops over keys what the other loops need.
 KNOWN_SPILLS = [({"flash_attention", "head_dim=256"}, 512), ({"gated_delta_rule", "mode=chunk"}, 128)]
-KNOWN_SPILLS_OF_SM_90A = [({"flash_attention", "head_dim=128"}, 128), ({"flash_attention", "head_dim=192"}, 384)]
+KNOWN_SPILLS_OF_SM_90A = [({"flash_attention", "head_dim=128"}, 128), ({"flash_attention", "head_dim=192"}, 384),
+                          ({"flash_attention", "varlen=true"}, 128)]
 
 
 def allowed(description, target):

@@ -6,6 +6,8 @@
 #include "src/kernels/vocabulary/Raster.h"
 #include "src/kernels/vocabulary/Ring.h"
 #include "src/kernels/vocabulary/Roles.h"
+#include "src/kernels/vocabulary/Sequences.h"
+#include "src/kernels/vocabulary/TileRows.h"
 #include "src/kernels/vocabulary/TileStore.h"
 
 #include <cmath>
@@ -19,15 +21,26 @@ namespace jitk::kernels {
 static constexpr int64_t kConsumerRows = 64;
 static constexpr unsigned kWarpsOfConsumer = 4;
 static constexpr int64_t kLeastPart = 16;
-/// Of a thread. A consumer holds the scores, weights and outputs of its rows; the producer holds next to nothing.
+/// Of a thread. A consumer holds the scores, weights and outputs of its rows; the producer holds next to nothing, and a
+/// little more where it cuts tiles.
 static constexpr unsigned kConsumerRegisters = 240, kProducerRegisters = 24;
+static constexpr unsigned kConsumerRegistersOfVarlen = 232, kProducerRegistersOfVarlen = 40;
+
+/// Tiles of sequences that end within them are cut, which takes whole panels.
+static bool canCutValues(const Description &description) {
+  constexpr int64_t kPanel = 64;
+  return description.integer("value_dim") % kPanel == 0;
+}
 
 bool servesPersistentAttention(const Description &description, const Target &target) {
   constexpr int64_t kMostParts = 2, kMostDim = 256;
+  if (description.flag("varlen") && !canCutValues(description)) {
+    return false;
+  }
   int64_t headDim = description.integer("head_dim"), valueDim = description.integer("value_dim");
   const Dimension &keys = description.dimension("seq_k");
-  return target.capability == 90 && target.archSpecific && !description.flag("varlen") &&
-         std::max(headDim, valueDim) <= kMostDim && splitDimension(headDim, kLeastPart).size() <= kMostParts &&
+  return target.capability == 90 && target.archSpecific && std::max(headDim, valueDim) <= kMostDim &&
+         splitDimension(headDim, kLeastPart).size() <= kMostParts &&
          splitDimension(valueDim, kLeastPart).size() <= kMostParts && (!keys.isStatic() || keys.value > 0);
 }
 
@@ -47,12 +60,14 @@ struct Shapes {
   llvm::SmallVector<DimensionPart> headParts, valueParts;
   Type type, outputType;
   bool isCausal, isRagged; ///< isRagged: the last block of keys may be cut
+  bool isVarlen;           ///< each sequence has its own lengths
   double scale;
 };
 
 /// A tile of queries of one head.
 struct WorkItem {
   Value firstQuery, head, keyHead, batch; ///< i32
+  Value numQueries, numKeys;              ///< of the sequence; i32
   Value numBlocks;                        ///< of keys that some row sees, at least one; i32
 };
 
@@ -68,10 +83,11 @@ private:
   using ItemBody = llvm::function_ref<Carried(const WorkItem &item, ValueRange carried)>;
   /// Runs `body` for the items of a CTA.
   void forEachItem(ValueRange carried, ItemBody body);
-  /// What `body` gives if there are keys, else `otherwise`.
-  Carried ifThereAreKeys(llvm::function_ref<Carried()> body, ValueRange otherwise) {
-    return b.ifThen(b.lessThan(b.i32(0), b.size("seq_k")), body, otherwise);
-  }
+  /// What `body` gives if the item has queries and keys, else `otherwise`.
+  Carried ifThereAreKeys(const WorkItem &item, llvm::function_ref<Carried()> body, ValueRange otherwise);
+  /// Runs `body` if the item has queries: one past the end of its sequence has none.
+  void ifThereAreQueries(const WorkItem &item, KernelBuilder::Body body);
+  Value length(llvm::StringRef size, llvm::StringRef lengths, Value batch);
   WorkItem locate(Value number);
   Value firstKeyOf(const WorkItem &item, Value index);
 
@@ -138,9 +154,9 @@ Shapes::Shapes(const Description &description, const AttentionTile &chosen, MLIR
       valueDim(description.integer("value_dim")), headParts(splitDimension(headDim, kLeastPart)),
       valueParts(splitDimension(valueDim, kLeastPart)), type(elementTypeOf(description.word("dtype"), context)),
       outputType(elementTypeOf(description.word("out_dtype"), context)), isCausal(description.flag("causal")),
-      scale(std::numbers::log2e / std::sqrt(double(headDim))) {
+      isVarlen(description.flag("varlen")), scale(std::numbers::log2e / std::sqrt(double(headDim))) {
   const Dimension &keys = description.dimension("seq_k");
-  isRagged = (keys.isStatic() ? keys.value : keys.divisor) % tile.keys != 0;
+  isRagged = isVarlen || (keys.isStatic() ? keys.value : keys.divisor) % tile.keys != 0;
 }
 
 PersistentAttention::PersistentAttention(KernelBuilder &builder, const Shapes &shapes)
@@ -178,8 +194,10 @@ void PersistentAttention::write() {
   if (tile_.numConsumers() == 1) {
     specialize(b, {first, Role{.numWarps = 1, .body = produceAll}});
   } else {
-    specialize(b, {first, Role{.numWarps = kWarpsOfConsumer, .registers = kConsumerRegisters, .body = consumeSecond},
-                   Role{.numWarps = 1, .registers = kProducerRegisters, .body = produceAll}});
+    unsigned ofConsumer = shapes_.isVarlen ? kConsumerRegistersOfVarlen : kConsumerRegisters;
+    unsigned ofProducer = shapes_.isVarlen ? kProducerRegistersOfVarlen : kProducerRegisters;
+    specialize(b, {first, Role{.numWarps = kWarpsOfConsumer, .registers = ofConsumer, .body = consumeSecond},
+                   Role{.numWarps = 1, .registers = ofProducer, .body = produceAll}});
   }
 }
 
@@ -195,14 +213,38 @@ WorkItem PersistentAttention::locate(Value number) {
   item.head = b.rem(position.row, heads);
   item.batch = b.div(position.row, heads);
   item.keyHead = b.div(item.head, b.div(heads, b.size("kv_heads")));
-  Value seen = b.size("seq_k");
+  item.numQueries = length("seq_q", "seq_lens_q", item.batch);
+  item.numKeys = length("seq_k", "seq_lens_k", item.batch);
+  Value seen = item.numKeys;
   if (shapes_.isCausal) {
-    Value diagonal = b.sub(b.size("seq_k"), b.size("seq_q"));
+    Value diagonal = b.sub(item.numKeys, item.numQueries);
     Value lastRowEnd = b.add(b.add(item.firstQuery, diagonal), b.i32(tile_.rows));
     seen = b.maximum(b.minimum(seen, lastRowEnd), b.i32(1));
   }
   item.numBlocks = b.ceilDiv(seen, tile_.keys);
   return item;
+}
+
+Value PersistentAttention::length(llvm::StringRef size, llvm::StringRef lengths, Value batch) {
+  return shapes_.isVarlen ? clampLength(b, b.load(b.advance(b.tensorParameter(lengths), batch)), b.size(size))
+                          : b.size(size);
+}
+
+PersistentAttention::Carried
+PersistentAttention::ifThereAreKeys(const WorkItem &item, llvm::function_ref<Carried()> body, ValueRange otherwise) {
+  Value condition = b.lessThan(b.i32(0), item.numKeys);
+  if (shapes_.isVarlen) {
+    condition = b.both(condition, b.lessThan(item.firstQuery, item.numQueries));
+  }
+  return b.ifThen(condition, body, otherwise);
+}
+
+void PersistentAttention::ifThereAreQueries(const WorkItem &item, KernelBuilder::Body body) {
+  if (shapes_.isVarlen) {
+    b.ifElse(b.lessThan(item.firstQuery, item.numQueries), body);
+  } else {
+    body();
+  }
 }
 
 void PersistentAttention::forEachItem(ValueRange carried, ItemBody body) {
@@ -234,23 +276,42 @@ void PersistentAttention::loadBlock(const Ring &ring, const RingPosition &positi
                                     const WorkItem &item, Value index) {
   bool isKeys = tensor == "k";
   ring.acquire(position);
-  Value row = firstKeyOf(item, index);
-  unsigned tile = 0;
-  for (int64_t numKeys : shapes_.keyParts) {
-    for (const DimensionPart &part : isKeys ? shapes_.headParts : shapes_.valueParts) {
-      Value first = b.mul(item.keyHead, b.i32(isKeys ? shapes_.headDim : shapes_.valueDim));
-      ring.load(position, tile++, b.descriptorParameter(tensor, shapes_.keyTile(numKeys, part)),
-                {item.batch, row, b.add(first, b.i32(part.offset))});
+  Value firstRow = firstKeyOf(item, index);
+  auto forEachTile = [&](llvm::function_ref<void(unsigned, const SharedTile &, ValueRange)> load) {
+    Value row = firstRow;
+    unsigned tile = 0;
+    for (int64_t numKeys : shapes_.keyParts) {
+      for (const DimensionPart &part : isKeys ? shapes_.headParts : shapes_.valueParts) {
+        Value first = b.mul(item.keyHead, b.i32(isKeys ? shapes_.headDim : shapes_.valueDim));
+        load(tile++, shapes_.keyTile(numKeys, part), {item.batch, row, b.add(first, b.i32(part.offset))});
+      }
+      row = b.add(row, b.i32(numKeys));
     }
-    row = b.add(row, b.i32(numKeys));
+  };
+  auto loadWhole = [&] {
+    forEachTile([&](unsigned tile, const SharedTile &shape, ValueRange origin) {
+      ring.load(position, tile, b.descriptorParameter(tensor, shape), origin);
+    });
+  };
+  if (isKeys || !shapes_.isVarlen) {
+    loadWhole();
+    return;
   }
+  // Values past the end may be NaN, which a weight of zero does not remove.
+  auto loadCut = [&] {
+    forEachTile([&](unsigned tile, const SharedTile &shape, ValueRange origin) {
+      auto pieces = [&](int64_t rows) { return b.descriptorParameter(tensor, TileRows::pieceOf(shape, rows)); };
+      ring.loadUntil(position, tile, pieces, origin, item.numKeys, b.size("seq_k"));
+    });
+  };
+  b.ifElse(b.lessThan(item.numKeys, b.add(firstRow, b.i32(tile_.keys))), loadCut, loadWhole);
 }
 
 void PersistentAttention::produce() {
   RingPosition queries = queries_->start(), keys = keys_->start(), values = values_->start();
   Carried start = {queries.slot, queries.phase, keys.slot, keys.phase, values.slot, values.phase};
   forEachItem(start, [&](const WorkItem &item, ValueRange carried) {
-    return ifThereAreKeys([&] { return produce(item, carried); }, carried);
+    return ifThereAreKeys(item, [&] { return produce(item, carried); }, carried);
   });
 }
 
@@ -352,9 +413,9 @@ llvm::SmallVector<Value> AttentionConsumer::rescaled(ValueRange accumulators, Va
 
 llvm::SmallVector<Value> AttentionConsumer::mask(ValueRange scores, const WorkItem &item, Value index) {
   // The first key that a row does not see, counted from the block's first.
-  Value end = b.splat(b.size("seq_k"), {kConsumerRows});
+  Value end = b.splat(item.numKeys, {kConsumerRows});
   if (shapes_.isCausal) {
-    Value first = b.add(firstRow(item), b.sub(b.size("seq_k"), b.size("seq_q")));
+    Value first = b.add(firstRow(item), b.sub(item.numKeys, item.numQueries));
     Value own = b.add(b.splat(b.add(first, b.i32(1)), {kConsumerRows}), b.range(kConsumerRows));
     end = b.minimum(end, own);
   }
@@ -430,8 +491,8 @@ AttentionConsumer::State AttentionConsumer::attend(const WorkItem &item, const R
   Value next = b.i32(1);
   if (shapes_.isCausal) {
     // Blocks that every row of this consumer sees need no mask.
-    Value seenByAll = b.add(b.add(firstRow(item), b.sub(b.size("seq_k"), b.size("seq_q"))), b.i32(1));
-    seenByAll = b.maximum(b.minimum(seenByAll, b.size("seq_k")), b.i32(0));
+    Value seenByAll = b.add(b.add(firstRow(item), b.sub(item.numKeys, item.numQueries)), b.i32(1));
+    seenByAll = b.maximum(b.minimum(seenByAll, item.numKeys), b.i32(0));
     Value numWhole = b.div(seenByAll, b.i32(shapes_.tile.keys));
     Value numMasked = b.maximum(b.sub(item.numBlocks, numWhole), b.i32(1));
     llvm::SmallVector<Value> carried = b.loop(b.i32(1), numMasked, 1, pack(state), [&](Value index, ValueRange now) {
@@ -455,16 +516,21 @@ void AttentionConsumer::store(const WorkItem &item, const State &state) {
     SharedTile slice = TileStore::sliceOf(shapes_.resultTile(part));
     Value column = b.add(b.mul(item.head, b.i32(shapes_.valueDim)), b.i32(part.offset));
     const TileStore &tiles = k_.stores_[size_t(number_) * shapes_.valueParts.size() + index];
+    TileStore::Rows stored;
+    if (shapes_.isVarlen) {
+      stored = {b.sub(item.numQueries, row), b.descriptorParameter("o", TileRows::pieceOf(slice, 1))};
+    }
     tiles.store(
         state.accumulators[index], b.descriptorParameter("o", slice), {item.batch, row, column},
-        [&](Value sums) { return b.convert(b.mulf(sums, b.asColumn(normalizer, slice.columns)), shapes_.outputType); });
+        [&](Value sums) { return b.convert(b.mulf(sums, b.asColumn(normalizer, slice.columns)), shapes_.outputType); },
+        stored);
   }
   // lse is [batch, heads, seq_q].
   Value rows = b.add(b.splat(row, {kConsumerRows}), b.range(kConsumerRows));
   Value sequence = b.add(b.mul(b.toI64(item.batch), b.toI64(b.size("heads"))), b.toI64(item.head));
   Value base = b.advance(b.tensorParameter("lse"), b.mul(sequence, b.toI64(b.size("seq_q"))));
   b.store(b.pointers(base, rows), logSumExp(b, softmax, -std::numeric_limits<double>::infinity()),
-          b.lessThan(rows, b.splat(b.size("seq_q"), {kConsumerRows})));
+          b.lessThan(rows, b.splat(item.numQueries, {kConsumerRows})));
 }
 
 void PersistentAttention::consume(int64_t number) {
@@ -482,9 +548,9 @@ void PersistentAttention::consume(int64_t number) {
     };
     Carried otherwise = consumer.pack(start);
     otherwise.append({query.slot, query.phase});
-    Carried result = ifThereAreKeys(attend, otherwise);
+    Carried result = ifThereAreKeys(item, attend, otherwise);
     AttentionConsumer::State state = consumer.unpack(ValueRange(result).drop_back(2));
-    consumer.store(item, state);
+    ifThereAreQueries(item, [&] { consumer.store(item, state); });
     return {result[result.size() - 2], result.back(),     state.keys.slot,
             state.keys.phase,          state.values.slot, state.values.phase};
   });
@@ -511,6 +577,10 @@ static KernelSignature declare(const Description &description, const Shapes &sha
     for (int64_t numKeys : shapes.keyParts) {
       values.push_back(shapes.keyTile(numKeys, part));
     }
+    if (shapes.isVarlen) {
+      results.push_back(TileRows::pieceOf(results.back(), 1));
+      llvm::append_range(values, Ring::piecesOf(values.back()));
+    }
   }
   auto tensor = [&](const char *name, const char *sequence, const char *heads, int64_t dim,
                     llvm::ArrayRef<SharedTile> tiles) {
@@ -521,6 +591,10 @@ static KernelSignature declare(const Description &description, const Shapes &sha
   tensor("q", "seq_q", "heads", shapes.headDim, queries);
   tensor("k", "seq_k", "kv_heads", shapes.headDim, keys);
   tensor("v", "seq_k", "kv_heads", shapes.valueDim, values);
+  if (shapes.isVarlen) {
+    signature.tensor("seq_lens_q", elementTypeOf("int32", *shapes.type.getContext()), 4);
+    signature.tensor("seq_lens_k", elementTypeOf("int32", *shapes.type.getContext()), 4);
+  }
   tensor("o", "seq_q", "heads", shapes.valueDim, results);
   signature.tensor("lse", elementTypeOf("fp32", *shapes.type.getContext()), 4);
   return signature;
@@ -535,7 +609,9 @@ Result<BuiltKernel> buildPersistentAttention(const Description &description, con
   Expression heads = Expression::binary(Op::Mul, signature.expression("heads"), signature.expression("batch"));
   program.step({.symbol = "flash_attention",
                 .numWarps = kWarpsOfConsumer,
-                .grid = persistentGrid(signature.expression("seq_q"), tile.rows, heads, 1)},
+                .grid = persistentGrid(signature.expression("seq_q"), tile.rows, heads, 1),
+                // Lengths are more of what would stay in registers around the loops.
+                .keepsInvariants = shapes.isVarlen},
                [&](KernelBuilder &b) { PersistentAttention(b, shapes).write(); });
   return std::move(program).finish();
 }

@@ -2,6 +2,7 @@
 
 #include "src/ir/ttng/Ttng.h"
 #include "src/kernels/vocabulary/MemoryBarriers.h"
+#include "src/kernels/vocabulary/TileRows.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -9,6 +10,9 @@ using namespace mlir;
 
 namespace jitk::kernels {
 using namespace jitk::ir;
+
+/// Rows that `loadUntil` moves at once where they all lie before the end, or past it.
+static constexpr int64_t kPieceRows = 8;
 
 Ring::Ring(KernelBuilder &builder, int64_t stages, llvm::ArrayRef<SharedTile> tiles, unsigned consumerWarps)
     : builder_(builder), stages_(stages), tiles_(tiles) {
@@ -44,6 +48,48 @@ void Ring::acquire(const RingPosition &position) const {
 void Ring::load(const RingPosition &position, unsigned tile, Value matrices, ValueRange origin) const {
   ttng::AsyncTMACopyGlobalToLocalOp::create(builder_, matrices, origin, barrierAt(builder_, full_, position.slot),
                                             this->tile(position, tile), builder_.boolean(true));
+}
+
+void Ring::loadPiece(const RingPosition &position, unsigned tile, int64_t rows, Value matrices, Value number,
+                     ValueRange origin) const {
+  KernelBuilder &b = builder_;
+  TileRows pieces(b, buffers_[tile], stages_, tiles_[tile], rows);
+  for (int64_t panel = 0; panel < pieces.numPanels(); ++panel) {
+    llvm::SmallVector<Value> at(origin);
+    at.back() = b.add(at.back(), b.i32(panel * pieces.panelColumns()));
+    ttng::AsyncTMACopyGlobalToLocalOp::create(b, matrices, at, barrierAt(b, full_, position.slot),
+                                              pieces.piece(position.slot, panel, number), b.boolean(true));
+  }
+}
+
+llvm::SmallVector<SharedTile> Ring::piecesOf(const SharedTile &tile) {
+  return {TileRows::pieceOf(tile, kPieceRows), TileRows::pieceOf(tile, 1)};
+}
+
+void Ring::loadUntil(const RingPosition &position, unsigned tile, MatricesOf matrices, ValueRange origin, Value end,
+                     Value outside) const {
+  KernelBuilder &b = builder_;
+  size_t rowAxis = origin.size() - 2;
+  auto load = [&](int64_t rows, Value number) {
+    llvm::SmallVector<Value> at(origin);
+    Value first = b.add(origin[rowAxis], b.mul(number, b.i32(rows)));
+    at[rowAxis] = b.select(b.lessThan(first, end), first, outside);
+    loadPiece(position, tile, rows, matrices(rows), number, at);
+  };
+  b.loop(b.i32(0), b.i32(tiles_[tile].rows / kPieceRows), 1, {}, [&](Value number, ValueRange) {
+    Value first = b.add(origin[rowAxis], b.mul(number, b.i32(kPieceRows)));
+    Value isCut = b.both(b.lessThan(first, end), b.lessThan(end, b.add(first, b.i32(kPieceRows))));
+    b.ifElse(
+        isCut,
+        [&] {
+          b.loop(b.i32(0), b.i32(kPieceRows), 1, {}, [&](Value row, ValueRange) {
+            load(1, b.add(b.mul(number, b.i32(kPieceRows)), row));
+            return llvm::SmallVector<Value>();
+          });
+        },
+        [&] { load(kPieceRows, number); });
+    return llvm::SmallVector<Value>();
+  });
 }
 
 void Ring::await(const RingPosition &position) const {

@@ -42,6 +42,18 @@ public:
   }
   /// The same of stacked matrices; outermost coordinate first.
   void load(const RingPosition &position, unsigned tile, mlir::Value matrices, mlir::ValueRange origin) const;
+  /// Starts the copies of `rows` rows of the tile (TileRows), piece `number` (i32) of as many; `origin` is that of the
+  /// piece, `matrices` the descriptor for such pieces.
+  void loadPiece(const RingPosition &position, unsigned tile, int64_t rows, mlir::Value matrices, mlir::Value number,
+                 mlir::ValueRange origin) const;
+  /// Starts the copies of rows from `origin` on of which those from row `end` (i32, a coordinate like the origin's) on
+  /// are zeros, whatever lies there. `matrices` gives the descriptor for pieces of so many rows; row `outside` lies
+  /// outside of the matrices.
+  using MatricesOf = llvm::function_ref<mlir::Value(int64_t rows)>;
+  void loadUntil(const RingPosition &position, unsigned tile, MatricesOf matrices, mlir::ValueRange origin,
+                 mlir::Value end, mlir::Value outside) const;
+  /// The pieces that `loadUntil` wants descriptors of.
+  static llvm::SmallVector<SharedTile> piecesOf(const SharedTile &tile);
 
   // A consumer.
   /// Waits until the slot is full.

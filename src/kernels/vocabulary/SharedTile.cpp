@@ -5,6 +5,8 @@
 #include "llvm/ADT/Sequence.h"
 #include "llvm/Support/ErrorHandling.h"
 
+#include <algorithm>
+
 using namespace mlir;
 
 namespace jitk::kernels {
@@ -17,21 +19,38 @@ static SmallVector<int64_t> blockShape(const SharedTile &tile, unsigned rank) {
   return shape;
 }
 
+/// The rows of a swizzle pattern.
+static constexpr int64_t kPatternRows = 8;
+
+/// The tile whose swizzle it has.
+static SharedTile pattern(SharedTile tile) {
+  tile.rows = tile.isPart ? std::max(tile.rows, kPatternRows) : tile.rows;
+  return tile;
+}
+
 static ttg::NVMMASharedEncodingAttr encodingOf(const SharedTile &tile, unsigned rank = 2) {
   MLIRContext *context = tile.elementType.getContext();
   SmallVector<unsigned> order = llvm::to_vector(llvm::reverse(llvm::seq<unsigned>(0, rank)));
-  return ttg::NVMMASharedEncodingAttr::get(context, blockShape(tile, rank), order,
+  return ttg::NVMMASharedEncodingAttr::get(context, blockShape(pattern(tile), rank), order,
                                            ttg::CGAEncodingAttr::getTrivial(context, rank), tile.elementType,
                                            /*fp4Padded=*/false);
 }
 
 static TmaBoxes boxesOf(const SharedTile &tile) {
   ttg::NVMMASharedEncodingAttr encoding = encodingOf(tile);
-  return planTmaBoxes({tile.rows, tile.columns}, {encoding.getSwizzlingByteWidth(), encoding.getTransposed(),
-                                                  encoding.getElementBitWidth(), encoding.getFp4Padded()});
+  TmaBoxes boxes =
+      planTmaBoxes({pattern(tile).rows, tile.columns}, {encoding.getSwizzlingByteWidth(), encoding.getTransposed(),
+                                                        encoding.getElementBitWidth(), encoding.getFp4Padded()});
+  boxes.box.front() = std::min(boxes.box.front(), tile.rows);
+  return boxes;
 }
 
-Attribute SharedTile::encoding() const { return encodingOf(*this); }
+Attribute SharedTile::encoding() const {
+  // A buffer of fewer rows than a pattern is not swizzled by itself.
+  return encodingOf({rows, columns, elementType});
+}
+
+int64_t SharedTile::panelColumns() const { return boxesOf(*this).box.back(); }
 
 ttg::MemDescType SharedTile::bufferType(int64_t slots) const {
   SmallVector<int64_t> shape = {rows, columns};

@@ -14,9 +14,13 @@ namespace jitk::kernels {
 struct SharedTile {
   int64_t rows = 0, columns = 0;
   mlir::Type elementType;
+  /// A part of a larger tile, see TileRows: its tensor map swizzles as that tile's does, however few rows it has.
+  bool isPart = false;
 
   int64_t bytes() const { return rows * columns * elementType.getIntOrFloatBitWidth() / 8; }
   mlir::Attribute encoding() const;
+  /// Columns of a panel: a tile lies in shared memory panel by panel, each of all rows.
+  int64_t panelColumns() const;
   /// A buffer of one tile, or of a row of `slots` of them.
   ir::ttg::MemDescType bufferType(int64_t slots = 0) const;
   /// The descriptor of a matrix that is moved in such tiles; with a rank above 2, of matrices stacked along the outer

@@ -1,6 +1,7 @@
 #include "src/kernels/vocabulary/TileStore.h"
 
 #include "src/ir/ttng/Ttng.h"
+#include "src/kernels/vocabulary/TileRows.h"
 
 #include <algorithm>
 
@@ -26,7 +27,7 @@ TileStore::TileStore(KernelBuilder &builder, const SharedTile &tile, int64_t mos
       slots_(ttg::LocalAllocOp::create(builder, slice_.bufferType(numSlots_))) {}
 
 Value TileStore::slotOf(size_t slice) const {
-  return ttg::MemDescIndexOp::create(builder_, slice_.bufferType(), slots_, builder_.i32(int64_t(slice) % numSlots_));
+  return ttg::MemDescIndexOp::create(builder_, slice_.bufferType(), slots_, slotNumber(slice));
 }
 
 void TileStore::copy(size_t slice, Value matrices, ValueRange origin) const {
@@ -35,8 +36,36 @@ void TileStore::copy(size_t slice, Value matrices, ValueRange origin) const {
   ttng::AsyncTMACopyLocalToGlobalOp::create(builder_, matrices, at, slotOf(slice));
 }
 
-void TileStore::store(Value tile, Value matrices, ValueRange origin, Finish finish) const {
+void TileStore::copyRows(size_t slice, ValueRange origin, const Rows &rows) const {
   KernelBuilder &b = builder_;
+  TileRows pieces(b, slots_, numSlots_, slice_, 1);
+  b.loop(b.i32(0), b.minimum(rows.count, b.i32(slice_.rows)), 1, {}, [&](Value row, ValueRange) {
+    for (int64_t panel = 0; panel < pieces.numPanels(); ++panel) {
+      llvm::SmallVector<Value> at(origin);
+      at[at.size() - 2] = b.add(at[at.size() - 2], row);
+      at.back() = b.add(at.back(), b.i32(int64_t(slice) * slice_.columns + panel * pieces.panelColumns()));
+      ttng::AsyncTMACopyLocalToGlobalOp::create(b, rows.matrices, at, pieces.piece(slotNumber(slice), panel, row));
+    }
+    return llvm::SmallVector<Value>();
+  });
+}
+
+void TileStore::store(Value tile, Value matrices, ValueRange origin, Finish finish, const Rows &rows) const {
+  KernelBuilder &b = builder_;
+  auto copy = [&](size_t slice) {
+    if (!rows.count) {
+      this->copy(slice, matrices, origin);
+      return;
+    }
+    b.ifElse(
+        b.lessThan(rows.count, b.i32(slice_.rows)),
+        [&] {
+          copyRows(slice, origin, rows);
+          // Others count one copy for each slice.
+          ttng::TMAStoreWaitOp::create(b, 0u);
+        },
+        [&] { this->copy(slice, matrices, origin); });
+  };
   llvm::SmallVector<Value> slices = b.splitColumns(tile, slice_.columns);
   if (slices.size() <= size_t(numSlots_)) {
     // All slices have a slot: the role meets once for all of them.
@@ -46,7 +75,7 @@ void TileStore::store(Value tile, Value matrices, ValueRange origin, Finish fini
       ttg::LocalStoreOp::create(b, slice, slotOf(index));
     }
     for (size_t index = 0; index < slices.size(); ++index) {
-      copy(index, matrices, origin);
+      copy(index);
     }
     return;
   }
@@ -55,7 +84,7 @@ void TileStore::store(Value tile, Value matrices, ValueRange origin, Finish fini
     // All copies but the last few are done with their slots; a tile has as many slices as fill all slots equally often.
     ttng::TMAStoreWaitOp::create(b, uint32_t(numSlots_ - 1));
     ttg::LocalStoreOp::create(b, finished, slotOf(index));
-    copy(index, matrices, origin);
+    copy(index);
   }
 }
 

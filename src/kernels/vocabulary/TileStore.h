@@ -31,13 +31,23 @@ public:
     store(tile, matrix, {row, column}, finish);
   }
   /// The same of stacked matrices; outermost coordinate first.
-  void store(mlir::Value tile, mlir::Value matrices, mlir::ValueRange origin, Finish finish) const;
+  void store(mlir::Value tile, mlir::Value matrices, mlir::ValueRange origin, Finish finish) const {
+    store(tile, matrices, origin, finish, {});
+  }
+  /// Rows of a tile that are stored: the first `count` (i32), if that is not null. What is cut is copied row by row:
+  /// `matrices` is a descriptor for pieces of one row (TileRows).
+  struct Rows {
+    mlir::Value count, matrices;
+  };
+  void store(mlir::Value tile, mlir::Value matrices, mlir::ValueRange origin, Finish finish, const Rows &rows) const;
   /// Waits until all copies of the role have read shared memory. Before the role ends.
   static void drain(KernelBuilder &builder);
 
 private:
   mlir::Value slotOf(size_t slice) const;
+  mlir::Value slotNumber(size_t slice) const { return builder_.i32(int64_t(slice) % numSlots_); }
   void copy(size_t slice, mlir::Value matrices, mlir::ValueRange origin) const;
+  void copyRows(size_t slice, mlir::ValueRange origin, const Rows &rows) const;
 
   KernelBuilder &builder_;
   SharedTile slice_;

@@ -22,13 +22,14 @@ namespace {
 
 constexpr auto kDeferred = emulator::AsyncMode::Deferred, kImmediate = emulator::AsyncMode::Immediate;
 
-void check(const std::string &problem, const AttentionTile &tile, const std::vector<emulator::DeviceOptions> &devices) {
+void check(const std::string &problem, const AttentionTile &tile, const std::vector<emulator::DeviceOptions> &devices,
+           const reference::GivenValues &given = {}) {
   CAPTURE(problem);
   CAPTURE(tile.rows);
   CAPTURE(tile.keys);
   Result<Description> description = parseDescription("flash_attention " + problem);
   REQUIRE(description.ok());
-  Result<std::vector<reference::HostTensor>> tensors = reference::makeTensors(*description, {}, 1);
+  Result<std::vector<reference::HostTensor>> tensors = reference::makeTensors(*description, {}, 1, given);
   REQUIRE(tensors.ok());
   Result<std::vector<reference::Expected>> expected = reference::computeExpected(*description, {}, *tensors, 1);
   REQUIRE(expected.ok());
@@ -107,6 +108,31 @@ TEST_CASE("as many CTAs as tiles, fewer, and more multiprocessors than tiles") {
   }
   check("batch=2 heads=2 kv_heads=1 seq_q=150 head_dim=16 causal=true", {.rows = 64, .keys = 64, .groupHeads = 3},
         devices);
+}
+
+TEST_CASE("sequences that end anywhere in a tile") {
+  // None, one, the edges of a piece of 8 rows, of a block and of a tile, and all: of queries beside all of keys.
+  std::vector<double> lengths = {0, 1, 7, 8, 9, 31, 32, 33, 64, 65, 100, 130};
+  std::vector<double> backwards(lengths.rbegin(), lengths.rend());
+  std::string problem = "batch=12 heads=2 kv_heads=1 seq_q=130 head_dim=16 value_dim=64 varlen=true";
+  std::vector<emulator::DeviceOptions> devices = {deviceOptions(kDeferred, 3, 4), deviceOptions(kImmediate, 8, 5)};
+  for (const char *causal : {"", " causal=true"}) {
+    check(problem + causal, {.rows = 128, .keys = 32, .groupHeads = 3}, devices,
+          {{"seq_lens_q", lengths}, {"seq_lens_k", backwards}});
+    check(problem + causal, {.rows = 64, .keys = 48, .storeSlots = 1}, oneDevice(5),
+          {{"seq_lens_q", backwards}, {"seq_lens_k", backwards}});
+  }
+}
+
+TEST_CASE("sequences with lengths, in every shape of result") {
+  reference::GivenValues lengths = {{"seq_lens_q", {70, 3}}, {"seq_lens_k", {45, 90}}};
+  for (const char *shape : {"head_dim=32 value_dim=128", "head_dim=16 value_dim=64 out_dtype=fp32",
+                            "head_dim=32 value_dim=128 out_dtype=fp32 dtype=fp16", "head_dim=16 value_dim=192"}) {
+    check(std::string("batch=2 heads=1 seq_q=75 seq_k=90 causal=true varlen=true ") + shape,
+          {.rows = 64, .keys = 32, .storeSlots = 1}, oneDevice(1), lengths);
+    check(std::string("batch=2 heads=1 seq_q=75 seq_k=90 varlen=true ") + shape, {.rows = 128, .keys = 32},
+          oneDevice(2), lengths);
+  }
 }
 
 TEST_SUITE_END();
