@@ -6,6 +6,7 @@
 #include "src/ir/ttng/Ttng.h"
 #include "src/kernels/attention/FlashAttention.h"
 #include "src/kernels/attention/MlaDecode.h"
+#include "src/kernels/attention/PagedAttention.h"
 #include "src/kernels/fp8/Fp8BlockMatmul.h"
 #include "src/kernels/linear_attention/GatedDeltaRule.h"
 #include "src/kernels/matmul/Matmul.h"
@@ -29,6 +30,7 @@ constexpr Family kFamilies[] = {
     {"matmul", buildMatmul},
     {"flash_attention", buildFlashAttention},
     {"mla_decode", buildMlaDecode},
+    {"paged_attention", buildPagedAttention},
     {"fp8_block_matmul", buildFp8BlockMatmul},
     {"grouped_fp8_block_matmul", buildFp8BlockMatmul},
     {"gated_delta_rule", buildGatedDeltaRule},

@@ -90,6 +90,64 @@ static OpSchema mlaDecode() {
   };
 }
 
+static OpSchema pagedAttention() {
+  return {
+      .name = "paged_attention",
+      .summary = "O = softmax(scale Q K^T) V over paged caches of keys and values: decoding, few queries a sequence",
+      .attributes =
+          {
+              {"batch", Kind::Dimension, "1", "sequences"},
+              {"heads", Kind::Dimension, "", "heads of Q and O"},
+              {"kv_heads", Kind::Dimension, "@heads", "heads of the caches; divides heads", {}, 1, INT32_MAX, 1},
+              {"seq_q", Kind::Dimension, "1", "queries of a sequence"},
+              {"max_kv", Kind::Dimension, "", "most keys of a sequence"},
+              {"num_pages", Kind::Dimension, "*", "pages of the caches"},
+              {"page_size", Kind::Integer, "64", "keys of a page", {}, 1, 65536},
+              {"head_dim", Kind::Integer, "", "length of a query and a key; a multiple of 16", {}, 16, 256},
+              {"value_dim", Kind::Integer, "@head_dim", "length of a value; a multiple of 16", {}, 16, 256},
+              {"causal", Kind::Flag, "false", "query i sees keys up to i + length - seq_q"},
+              {"splits",
+               Kind::Dimension,
+               "64",
+               "parts that the work is cut into; multiprocessors / (kv_heads ceil(seq_q heads / kv_heads / 64)) fills "
+               "the device once",
+               {},
+               1,
+               65535,
+               /*leastAtLaunch=*/1},
+              {"dtype", Kind::Word, "bf16", "type of the caches and of Q", {"bf16", "fp16"}},
+              {"out_dtype", Kind::Word, "@dtype", "type of O", {"bf16", "fp16", "fp32"}},
+              {"reuse_schedule", Kind::Flag, "false", "the schedule of an earlier launch with these lengths is given"},
+          },
+      .tensors =
+          {
+              {"q", "@dtype", {"batch", "seq_q", "heads", "head_dim"}, Access::Read, ""},
+              {"k_cache", "@dtype", {"num_pages", "page_size", "kv_heads", "head_dim"}, Access::Read, ""},
+              {"v_cache", "@dtype", {"num_pages", "page_size", "kv_heads", "value_dim"}, Access::Read, ""},
+              {"block_table",
+               "int32",
+               {"batch", "ceil(max_kv/page_size)"},
+               Access::Read,
+               "page of each page_size keys"},
+              {"seq_lens", "int32", {"batch"}, Access::Read, "keys of each sequence; taken as within [0, max_kv]"},
+              {"schedule", "int32", {"splits", "8"}, Access::Read, "of an earlier launch", "reuse_schedule"},
+              {"split_offsets", "int32", {"batch+1"}, Access::Read, "of an earlier launch", "reuse_schedule"},
+              {"schedule", "int32", {"splits", "8"}, Access::Written, "what each part works on", "!reuse_schedule"},
+              {"split_offsets",
+               "int32",
+               {"batch+1"},
+               Access::Written,
+               "splits before each sequence",
+               "!reuse_schedule"},
+              {"o", "@out_dtype", {"batch", "seq_q", "heads", "value_dim"}, Access::Written, ""},
+              {"lse", "fp32", {"batch", "heads", "seq_q"}, Access::Written, "natural; -inf where nothing is attended"},
+          },
+      .scalars = {{"scale", "1/sqrt(head_dim)", "of the scores"}},
+      .multiples = {{"heads", "kv_heads"}},
+      .check = checkAttention,
+  };
+}
+
 void addAttentionOps(std::vector<OpSchema> &ops) {
   ops.push_back({
       .name = "flash_attention",
@@ -133,6 +191,7 @@ void addAttentionOps(std::vector<OpSchema> &ops) {
       .check = checkAttention,
   });
   ops.push_back(mlaDecode());
+  ops.push_back(pagedAttention());
 }
 
 } // namespace jitk

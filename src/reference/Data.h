@@ -10,6 +10,8 @@
 #include <cstring>
 #include <numbers>
 #include <random>
+#include <span>
+#include <string_view>
 
 namespace jitk::reference {
 
@@ -74,10 +76,13 @@ void fillGatedDeltaRule(const Description &description, const Sizes &sizes, cons
 void fillRowGroups(const Description &description, const Sizes &sizes, const GivenValues &given, Random &random,
                    std::vector<HostTensor> &tensors);
 
+/// The tensors of an op that are caches in pages.
+std::span<const std::string_view> cachesOf(const Description &description);
+
 /// Lengths at the edges of pages, where none are given; pages in no order, table entries past a sequence's last page
 /// that name none, NaN in rows past its length and in pages of no sequence. Fails with InvalidArgument if there are too
 /// few pages for the lengths.
-Status fillMlaDecode(const Description &description, const Sizes &sizes, bool lengthsAreGiven, Random &random,
-                     std::vector<HostTensor> &tensors);
+Status fillPagedDecode(const Description &description, const Sizes &sizes, bool lengthsAreGiven, Random &random,
+                       std::vector<HostTensor> &tensors);
 
 } // namespace jitk::reference

@@ -135,9 +135,11 @@ static bool isFilledLater(const Description &description, std::string_view tenso
     return tensor == "row_group" || tensor == "valid_rows";
   }
   constexpr std::string_view kOfDeltaRule[] = {"q", "k", "g", "beta"};
-  return description.op() == "mla_decode" ? tensor == "kv_cache"
-                                          : description.op() == "gated_delta_rule" &&
-                                                std::ranges::find(kOfDeltaRule, tensor) != std::end(kOfDeltaRule);
+  if (description.op() == "gated_delta_rule") {
+    return std::ranges::find(kOfDeltaRule, tensor) != std::end(kOfDeltaRule);
+  }
+  std::span<const std::string_view> caches = cachesOf(description);
+  return std::ranges::find(caches, tensor) != caches.end();
 }
 
 Result<std::vector<HostTensor>> makeTensors(const Description &description, const DynamicSizes &sizes, uint64_t seed,
@@ -178,9 +180,9 @@ Result<std::vector<HostTensor>> makeTensors(const Description &description, cons
   if (description.op() == "grouped_fp8_block_matmul") {
     fillRowGroups(description, Sizes(description, sizes), given, random, tensors);
   }
-  if (description.op() == "mla_decode") {
+  if (!cachesOf(description).empty()) {
     bool lengthsAreGiven = given.contains("seq_lens");
-    JITK_TRY(fillMlaDecode(description, Sizes(description, sizes), lengthsAreGiven, random, tensors));
+    JITK_TRY(fillPagedDecode(description, Sizes(description, sizes), lengthsAreGiven, random, tensors));
   }
   return tensors;
 }
@@ -205,8 +207,8 @@ Result<std::vector<Expected>> computeExpected(const Description &description, co
   if (description.op() == "gated_delta_rule") {
     return expectGatedDeltaRule(description, sizes, operands, seed);
   }
-  if (description.op() == "mla_decode") {
-    return expectMlaDecode(description, sizes, operands, seed, scalars.front());
+  if (!cachesOf(description).empty()) {
+    return expectPagedDecode(description, sizes, operands, seed, scalars.front());
   }
   return unsupported("there is no reference for the op: got " + description.op());
 }

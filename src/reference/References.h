@@ -37,8 +37,9 @@ std::vector<Expected> expectGroupedFp8BlockMatmul(const Description &description
                                                   const Operands &operands, uint64_t seed);
 std::vector<Expected> expectGatedDeltaRule(const Description &description, const Sizes &sizes, const Operands &operands,
                                            uint64_t seed);
-std::vector<Expected> expectMlaDecode(const Description &description, const Sizes &sizes, const Operands &operands,
-                                      uint64_t seed, double scale);
+/// Of mla_decode and paged_attention.
+std::vector<Expected> expectPagedDecode(const Description &description, const Sizes &sizes, const Operands &operands,
+                                        uint64_t seed, double scale);
 std::vector<Expected> expectFlashAttention(const Description &description, const Sizes &sizes, const Operands &operands,
                                            uint64_t seed);
 

@@ -19,7 +19,7 @@ static void descriptions(void) {
   jitk_text_t text = NULL;
   CHECK_INVALID(jitk_description_create("nonsense", NULL, NULL, 0, &description, &error),
                 "op must be one of flash_attention, fp8_block_matmul, gated_delta_rule, grouped_fp8_block_matmul, "
-                "matmul, mla_decode, user_kernel: got 'nonsense'");
+                "matmul, mla_decode, paged_attention, user_kernel: got 'nonsense'");
   CHECK(description == NULL);
   CHECK_INVALID(jitk_description_create("matmul", names, values, 3, &description, &error), "a value must not be null");
   CHECK_INVALID(jitk_description_create("matmul", NULL, values, 3, &description, &error), "names must not be null");
@@ -36,7 +36,7 @@ static void descriptions(void) {
                 "attribute k must be between 1 and 2147483647: got '4294967296'");
   CHECK_INVALID(jitk_op_info("nonsense", &text, &error),
                 "op must be one of flash_attention, fp8_block_matmul, gated_delta_rule, grouped_fp8_block_matmul, "
-                "matmul, mla_decode, user_kernel: got 'nonsense'");
+                "matmul, mla_decode, paged_attention, user_kernel: got 'nonsense'");
   CHECK(text == NULL);
   /* Without anywhere to put the details a status is enough. */
   CHECK(jitk_description_parse("nonsense", &description, NULL) == JITK_STATUS_INVALID_ARGUMENT);

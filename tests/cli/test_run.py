@@ -36,7 +36,7 @@ class WrongResult(CliTest):
 class Refusals(CliTest):
     def test_descriptions(self):
         for words, says in (
-            (("nonsense",), "op must be one of flash_attention, fp8_block_matmul, gated_delta_rule, grouped_fp8_block_matmul, matmul, mla_decode, user_kernel: got 'nonsense'"),
+            (("nonsense",), "op must be one of flash_attention, fp8_block_matmul, gated_delta_rule, grouped_fp8_block_matmul, matmul, mla_decode, paged_attention, user_kernel: got 'nonsense'"),
             (("matmul", "m=4", "n=3"), "attribute k of matmul must be given: columns of A"),
             (("matmul", "m=0", "n=3", "k=8"), "got '0'"),
             (("matmul", "m=-4", "n=3", "k=8"), "got '-4'"),

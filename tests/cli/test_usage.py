@@ -97,7 +97,7 @@ class Ops(CliTest):
     def test_the_list_has_one_line_an_op(self):
         lines = self.jitk("ops").stdout.splitlines()
         names = [line.split()[0] for line in lines[2:] if line and not line.startswith("jitk")]
-        self.assertEqual(names, ["flash_attention", "fp8_block_matmul", "gated_delta_rule", "grouped_fp8_block_matmul", "matmul", "mla_decode", "user_kernel"])
+        self.assertEqual(names, ["flash_attention", "fp8_block_matmul", "gated_delta_rule", "grouped_fp8_block_matmul", "matmul", "mla_decode", "paged_attention", "user_kernel"])
 
     def test_an_op_shows_attributes_and_tensors(self):
         said = self.jitk("ops", "matmul").stdout
@@ -107,7 +107,7 @@ class Ops(CliTest):
 
     def test_json_has_the_schemas(self):
         ops = self.jitk_json("ops")
-        self.assertEqual([op["op"] for op in ops], ["flash_attention", "fp8_block_matmul", "gated_delta_rule", "grouped_fp8_block_matmul", "matmul", "mla_decode", "user_kernel"])
+        self.assertEqual([op["op"] for op in ops], ["flash_attention", "fp8_block_matmul", "gated_delta_rule", "grouped_fp8_block_matmul", "matmul", "mla_decode", "paged_attention", "user_kernel"])
         matmul = self.jitk_json("ops", "matmul")
         self.assertEqual(matmul, [op for op in ops if op["op"] == "matmul"])
         self.assertEqual(matmul[0]["attributes"][3]["allowed"], ["bf16", "fp16"])

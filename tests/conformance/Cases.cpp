@@ -34,7 +34,7 @@ static void breakTable(std::vector<reference::HostTensor> &tensors) {
     if (tensor.shape.name == "block_table") {
       int32_t entries[] = {INT_MAX, 1, INT_MIN, -1};
       std::memcpy(tensor.bytes.data(), entries, std::min(tensor.bytes.size(), sizeof entries));
-    } else if (tensor.shape.name == "kv_cache") {
+    } else if (tensor.shape.name.ends_with("_cache")) {
       std::ranges::replace(tensor.bytes, uint8_t(0xFF), uint8_t(0x3F));
     }
   }
@@ -334,6 +334,53 @@ const std::vector<checked::Problem> &edgeCases() {
        {{"batch", 3}, {"heads", 24}, {"seq_q", 3}, {"max_kv", 100}, {"num_pages", 12}, {"splits", 4}}},
       {"mla_decode batch=* heads=* seq_q=* max_kv=* splits=* page_size=32 causal=true latent_dim=32 rope_dim=16",
        {{"batch", 0}, {"heads", 24}, {"seq_q", 3}, {"max_kv", 100}, {"num_pages", 0}, {"splits", 4}}},
+
+      // paged_attention: lengths at the edges of pages and blocks, pages that TMA moves and others, groups of heads of
+      // one row and of more than a tile, several queries, splits, tables and lengths that are none.
+      {"paged_attention heads=4 kv_heads=2 max_kv=200 num_pages=4 head_dim=64", {}},
+      {"paged_attention batch=6 heads=8 kv_heads=2 max_kv=300 num_pages=30 splits=3 head_dim=128", {}},
+      {"paged_attention batch=7 heads=4 kv_heads=1 max_kv=150 num_pages=70 page_size=16 splits=5 head_dim=128 "
+       "dtype=fp16",
+       {}},
+      {"paged_attention batch=6 heads=2 max_kv=400 num_pages=20 page_size=128 splits=4 head_dim=64", {}},
+      {"paged_attention batch=4 heads=6 kv_heads=3 seq_q=3 max_kv=260 num_pages=20 splits=7 head_dim=64 causal=true "
+       "out_dtype=fp32",
+       {}},
+      {"paged_attention batch=3 heads=80 kv_heads=1 seq_q=2 max_kv=190 num_pages=12 splits=3 head_dim=64 causal=true",
+       {}},
+      {"paged_attention batch=3 heads=4 kv_heads=2 max_kv=140 num_pages=9 splits=2 head_dim=256", {}},
+      {"paged_attention batch=3 heads=2 kv_heads=1 max_kv=140 num_pages=27 page_size=16 splits=2 head_dim=192 "
+       "value_dim=128",
+       {}},
+      {"paged_attention batch=4 heads=4 kv_heads=2 max_kv=90 num_pages=20 page_size=48 splits=3 head_dim=80 "
+       "value_dim=48",
+       {}},
+      {"paged_attention batch=3 heads=2 kv_heads=1 max_kv=90 num_pages=200 page_size=1 splits=2 head_dim=64", {}},
+      {"paged_attention batch=4 heads=2 kv_heads=1 max_kv=200 num_pages=40 page_size=24 splits=3 head_dim=64", {}},
+      {"paged_attention batch=5 heads=4 kv_heads=2 max_kv=100 num_pages=9 splits=2 head_dim=64",
+       {},
+       1,
+       {{"seq_lens", {-1, 99, INT32_MIN, 1000, INT32_MAX}}, {"scale", {-0.3}}}},
+      {"paged_attention batch=3 heads=4 kv_heads=2 seq_q=4 max_kv=100 num_pages=9 causal=true head_dim=64",
+       {},
+       1,
+       {{"seq_lens", {2, 4, 3}}}},
+      {"paged_attention batch=2 heads=4 kv_heads=2 max_kv=128 num_pages=5 splits=2 head_dim=64",
+       {},
+       1,
+       {{"seq_lens", {128, 100}}},
+       breakTable},
+      {"paged_attention batch=2 heads=4 kv_heads=2 max_kv=100 splits=3 head_dim=64",
+       {{"num_pages", 0}},
+       1,
+       {{"seq_lens", {0, 0}}},
+       takeCacheAway},
+      {"paged_attention batch=4 heads=4 kv_heads=2 max_kv=200 num_pages=16 splits=6 reuse_schedule=true head_dim=64",
+       {}},
+      {"paged_attention batch=* heads=* kv_heads=* seq_q=* max_kv=* splits=* page_size=32 causal=true head_dim=128",
+       {{"batch", 5}, {"heads", 6}, {"kv_heads", 2}, {"seq_q", 2}, {"max_kv", 200}, {"num_pages", 40}, {"splits", 4}}},
+      {"paged_attention batch=* heads=* kv_heads=* seq_q=* max_kv=* splits=* page_size=32 causal=true head_dim=128",
+       {{"batch", 0}, {"heads", 6}, {"kv_heads", 2}, {"seq_q", 2}, {"max_kv", 200}, {"num_pages", 0}, {"splits", 4}}},
   };
   return cases;
 }

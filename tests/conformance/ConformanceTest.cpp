@@ -117,6 +117,16 @@ TEST_SUITE("conformance") {
     // (2 + 3) slots of 16 rows in fp32: 32 channels, 10240 bytes; then a sum, 320 bytes, of which regions take 512.
     CHECK(refusal(op, {16, 3}, none, {1}, /*missing=*/1) == "workspace must have at least 10752 bytes: got 10751");
   }
+  TEST_CASE("launches of paged_attention that cannot be are refused") {
+    const std::string op = "paged_attention batch=2 heads=* kv_heads=* max_kv=100 num_pages=9 splits=* head_dim=64";
+    const size_t none = 99;
+    CHECK(refusal(op, {16, 4, 3}, /*v_cache=*/2, {1}) ==
+          "address of tensor v_cache must be aligned to 16 bytes: got 0x10008");
+    CHECK(refusal(op, {16, 3, 3}, none, {1}) == "dimension heads must be a multiple of kv_heads 3: got 16");
+    CHECK(refusal(op, {16, 0, 3}, none, {1}) == "dimension kv_heads must be 1 or more: got 0");
+    // (2 + 3) slots of 16 rows in fp32: 64 channels, 20480 bytes; then a sum, 320 bytes, of which regions take 512.
+    CHECK(refusal(op, {16, 4, 3}, none, {1}, /*missing=*/1) == "workspace must have at least 20992 bytes: got 20991");
+  }
   TEST_CASE("launches of gated_delta_rule that cannot be are refused") {
     const std::string op = "gated_delta_rule tokens=* qk_heads=* v_heads=* key_dim=64 chunk=64";
     const size_t none = 99;
@@ -155,6 +165,7 @@ TEST_SUITE("conformance") {
     }
   }
   TEST_CASE("mla_decode") { checkAll(problems(), "mla_decode"); }
+  TEST_CASE("paged_attention") { checkAll(problems(), "paged_attention"); }
   TEST_CASE("fp8_block_matmul") { checkAll(problems(), "fp8_block_matmul"); }
   TEST_CASE("grouped_fp8_block_matmul") { checkAll(problems(), "grouped_fp8_block_matmul"); }
 }

@@ -42,6 +42,8 @@ for device in emulator:sm_80 emulator:sm_90a; do
     initial_state=true --device "$device" --check --store "$work/store"
   show run gated_delta_rule mode=recurrent batch=3 tokens=1 qk_heads=1 v_heads=2 key_dim=128 qk_l2norm=true \
     state_pool=true slots=6 state_layout=value-major --device "$device" --check --store "$work/store"
+  show run paged_attention batch=3 heads=8 kv_heads=2 max_kv=300 num_pages=20 splits=4 head_dim=128 --device "$device" \
+    --check --store "$work/store"
   show run mla_decode batch=3 heads=16 max_kv=150 num_pages=9 splits=4 latent_dim=128 rope_dim=64 causal=true \
     --device "$device" --check --store "$work/store"
 done

@@ -18,13 +18,13 @@ Value PagedRows::page(Value entry) const {
 
 PagedBlock PagedRows::locate(Value firstRow, Value numRows) const {
   KernelBuilder &b = builder_;
-  Value pageSize = b.i32(cache_.pageSize), rowSize = b.i64(cache_.rowSize), inBlock = b.range(blockRows_);
+  Value pageSize = b.i32(cache_.pageSize), rowStride = cache_.rowStride, inBlock = b.range(blockRows_);
   Value exists = b.lessThan(inBlock, b.splat(b.sub(numRows, firstRow), {blockRows_}));
   if (cache_.pageSize % blockRows_ == 0) {
     // The block lies in one page: one entry for all rows, which differ by constants.
     Value pageRow = b.mul(b.toI64(page(b.load(b.advance(table_, b.div(firstRow, pageSize))))), b.i64(cache_.pageSize));
     Value first = b.add(pageRow, b.toI64(b.rem(firstRow, pageSize)));
-    return {{b.advance(cache_.base, b.mul(first, rowSize)), rowSize}, inBlock, exists};
+    return {{b.advance(cache_.base, b.mul(first, rowStride)), rowStride}, inBlock, exists};
   }
   // Rows past the end have the entry of the last one: theirs may not exist.
   Value rows = b.add(b.splat(firstRow, {blockRows_}), inBlock);
@@ -32,7 +32,7 @@ PagedBlock PagedRows::locate(Value firstRow, Value numRows) const {
   Value pageSizes = b.splat(pageSize, {blockRows_});
   Value pages = page(b.load(b.pointers(table_, b.div(rows, pageSizes))));
   Value pageRows = b.mul(b.toI64(pages), b.splat(b.i64(cache_.pageSize), {blockRows_}));
-  return {{cache_.base, rowSize}, b.add(pageRows, b.toI64(b.rem(rows, pageSizes))), exists};
+  return {{cache_.base, rowStride}, b.add(pageRows, b.toI64(b.rem(rows, pageSizes))), exists};
 }
 
 void PagedRows::fill(Value buffer, const PagedBlock &block, Value columns) const {

@@ -13,9 +13,10 @@
 namespace jitk::kernels {
 
 struct PagedCache {
-  mlir::Value base;     ///< !tt.ptr of the cache [pages, pageSize, rowSize]
+  mlir::Value base;     ///< !tt.ptr of the first row of the first page
   mlir::Value numPages; ///< i32
-  int64_t pageSize, rowSize;
+  int64_t pageSize;
+  mlir::Value rowStride; ///< i64, in elements; pages follow one another
 };
 
 /// A block of rows of the cache.

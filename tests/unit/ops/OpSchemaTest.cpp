@@ -47,14 +47,26 @@ TEST_CASE("mla_decode says what it cannot serve") {
         "attribute heads of mla_decode must be given: heads of Q and O; all share the key head");
 }
 
+TEST_CASE("paged_attention says what it cannot serve") {
+  CHECK(failure("paged_attention heads=6 kv_heads=4 max_kv=64 head_dim=64") ==
+        "attribute heads must be a multiple of kv_heads 4: got '6'");
+  CHECK(failure("paged_attention heads=4 max_kv=64 head_dim=72") ==
+        "attribute head_dim must be a multiple of 16: got '72'");
+  CHECK(failure("paged_attention heads=4 max_kv=64 head_dim=512") ==
+        "attribute head_dim must be an integer between 16 and 256: got '512'");
+  CHECK(failure("paged_attention heads=4 max_kv=64 head_dim=64 page_size=0") ==
+        "attribute page_size must be an integer between 1 and 65536: got '0'");
+}
+
 TEST_CASE("a default may be the value of another attribute") {
   Result<Description> description = parseDescription("matmul m=1 n=1 k=1 dtype=fp16");
   CHECK(description->word("out_dtype") == "fp16");
 }
 
 TEST_CASE("what the schema refuses is named with what was found and what is allowed") {
-  CHECK(failure("nonsense m=1") == "op must be one of flash_attention, fp8_block_matmul, gated_delta_rule, "
-                                   "grouped_fp8_block_matmul, matmul, mla_decode, user_kernel: got 'nonsense'");
+  CHECK(failure("nonsense m=1") ==
+        "op must be one of flash_attention, fp8_block_matmul, gated_delta_rule, "
+        "grouped_fp8_block_matmul, matmul, mla_decode, paged_attention, user_kernel: got 'nonsense'");
   CHECK(failure("matmul m=1 n=1 k=1 colour=red") == "attribute of matmul must be one of m, n, k, dtype, out_dtype, "
                                                     "b_layout, bias, residual, accumulate, activation: got 'colour'");
   CHECK(failure("matmul m=1 n=1 k=1 m=2") == "attribute must be given once: got 'm' twice");
@@ -74,7 +86,7 @@ TEST_CASE("what the schema refuses is named with what was found and what is allo
   CHECK(failure("flash_attention heads=8 seq_q=1 head_dim=64 causal=yes") ==
         "attribute causal must be true or false: got 'yes'");
   CHECK(failure("matmull m=1") == "op must be one of flash_attention, fp8_block_matmul, gated_delta_rule, "
-                                  "grouped_fp8_block_matmul, matmul, mla_decode, user_kernel (did "
+                                  "grouped_fp8_block_matmul, matmul, mla_decode, paged_attention, user_kernel (did "
                                   "you mean matmul?): got 'matmull'");
   CHECK(failure("matmul m=1 n=1 k=1 dtpye=bf16") ==
         "attribute of matmul must be one of m, n, k, dtype, out_dtype, b_layout, bias, residual, accumulate, "

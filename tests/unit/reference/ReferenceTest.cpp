@@ -145,6 +145,35 @@ TEST_SUITE("reference/Reference") {
     CHECK((*expected)[3].values == std::vector<double>{0, 1, 2});
   }
 
+  TEST_CASE("paged attention reads the key head of its group, and gives -inf for no key") {
+    // Two key heads of 16 channels, one query head each; the one key of sequence 0 lies in page 1.
+    Description description = *parseDescription("paged_attention batch=2 heads=2 max_kv=1 num_pages=2 page_size=1 "
+                                                "head_dim=16 splits=1 dtype=fp16 out_dtype=fp32");
+    auto tensors = makeTensors(description, {}, 1, {{"seq_lens", {1, -7}}});
+    REQUIRE(tensors.ok());
+    std::vector<float> q(64, 0), keys(64, 0), values(64, 0);
+    q[16] = 2;      // of head 1
+    keys[48] = 3;   // page 1, head 1
+    values[32] = 5; // page 1, head 0
+    values[48] = 7; // page 1, head 1
+    for (HostTensor &tensor : *tensors) {
+      if (tensor.shape.name == "q" || tensor.shape.name == "k_cache" || tensor.shape.name == "v_cache") {
+        tensor.bytes = encode("fp16", tensor.shape.name == "q" ? q : tensor.shape.name == "k_cache" ? keys : values);
+      } else if (tensor.shape.name == "block_table") {
+        tensor.bytes = {1, 0, 0, 0, 0xFF, 0xFF, 0xFF, 0x7F};
+      }
+    }
+    auto expected = computeExpected(description, {}, *tensors, 1, {0.5f});
+    REQUIRE(expected.ok());
+    CHECK((*expected)[0].values[0] == 5);
+    CHECK((*expected)[0].values[16] == 7);
+    CHECK((*expected)[0].values[32] == 0);
+    CHECK((*expected)[1].values[0] == 0);
+    CHECK((*expected)[1].values[1] == 0.5 * 2 * 3);
+    CHECK((*expected)[1].values[2] == -std::numeric_limits<double>::infinity());
+    CHECK((*expected)[2].values == std::vector<double>{0, 1, 0, 1, 0, 0, 0, 0});
+  }
+
   TEST_CASE("given values must fit an integer input or a scalar") {
     Description description = *parseDescription("mla_decode heads=1 max_kv=64 num_pages=1");
     CHECK_FALSE(makeTensors(description, {}, 1, {{"seq_lens", {1, 2}}}).ok());

@@ -1,5 +1,5 @@
 #include "src/reference/AttentionRow.h"
-#include "src/reference/MlaSchedule.h"
+#include "src/reference/DecodeSchedule.h"
 #include "src/reference/Numeric.h"
 #include "src/reference/References.h"
 
@@ -26,44 +26,74 @@ static std::vector<float> rowOf(const HostTensor &cache, int64_t row, int64_t ro
   return decode(cache.shape.dtype, {begin, begin + bytes});
 }
 
-std::vector<Expected> expectMlaDecode(const Description &description, const Sizes &sizes, const Operands &operands,
-                                      uint64_t seed, double scale) {
+namespace {
+
+/// What the ops call the parts of a problem.
+struct PagedDecode {
+  const HostTensor &keys, &values; ///< the same tensor where values are the first channels of the keys
+  int64_t keyHeads, keyDim, valueDim;
+  std::string dtype;
+  double lseOfNothing;
+
+  bool valuesAreKeys() const { return &keys == &values; }
+};
+
+} // namespace
+
+static PagedDecode describe(const Description &description, const Sizes &sizes, const Operands &operands) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  if (description.op() == "mla_decode") {
+    const HostTensor &cache = operands.tensor("kv_cache");
+    int64_t latent = sizes["latent_dim"];
+    return {cache, cache, 1, latent + sizes["rope_dim"], latent, description.word("kv_format"), kInfinity};
+  }
+  return {operands.tensor("k_cache"), operands.tensor("v_cache"), sizes["kv_heads"], sizes["head_dim"],
+          sizes["value_dim"],         description.word("dtype"),  -kInfinity};
+}
+
+std::vector<Expected> expectPagedDecode(const Description &description, const Sizes &sizes, const Operands &operands,
+                                        uint64_t seed, double scale) {
+  PagedDecode p = describe(description, sizes, operands);
   int64_t batch = sizes["batch"], queries = sizes["seq_q"], heads = sizes["heads"], longest = sizes["max_kv"];
-  int64_t latent = sizes["latent_dim"], rowSize = latent + sizes["rope_dim"], pageSize = sizes["page_size"];
+  int64_t pageSize = sizes["page_size"];
   int64_t tableColumns = (longest + pageSize - 1) / pageSize;
   std::vector<float> q = operands.decoded("q");
-  const HostTensor &cache = operands.tensor("kv_cache");
   std::vector<int32_t> table = operands.integers("block_table"), lengths = operands.integers("seq_lens");
   for (int32_t &length : lengths) {
     length = std::clamp<int32_t>(length, 0, int32_t(longest));
   }
 
-  AttentionRules rules{.headDim = rowSize,
-                       .valueDim = latent,
+  AttentionRules rules{.headDim = p.keyDim,
+                       .valueDim = p.valueDim,
                        .scale = scale,
-                       .roundoff = unitRoundoff(description.word("kv_format")),
+                       .roundoff = unitRoundoff(p.dtype),
                        .outRoundoff = unitRoundoff(description.word("out_dtype")),
-                       .lseOfNothing = std::numeric_limits<double>::infinity()};
-  AttentionOutputs outputs{batch, queries, heads, latent, longest * (rowSize + latent)};
+                       .lseOfNothing = p.lseOfNothing};
+  AttentionOutputs outputs{batch, queries, heads, p.valueDim, longest * (p.keyDim + p.valueDim)};
   std::vector<Expected> expected = expectAttention(outputs, seed, [&](int64_t sequence, int64_t query, int64_t head) {
     // A cache without pages has no keys.
     int64_t length = sizes["num_pages"] > 0 ? lengths[size_t(sequence)] : 0, seen = length;
     if (description.flag("causal")) {
       seen = std::min(seen, length - queries + query + 1);
     }
-    std::vector<std::vector<float>> rows;
+    int64_t keyHead = head / (heads / p.keyHeads);
+    std::vector<std::vector<float>> rows, valueRows;
     for (int64_t key = 0; key < seen; ++key) {
       // An entry that names no page is taken as the nearest one that does.
       int64_t entry = table[size_t(sequence * tableColumns + key / pageSize)];
       int64_t page = std::clamp<int64_t>(entry, 0, sizes["num_pages"] - 1);
-      rows.push_back(rowOf(cache, page * pageSize + key % pageSize, rowSize));
+      int64_t row = (page * pageSize + key % pageSize) * p.keyHeads + keyHead;
+      rows.push_back(rowOf(p.keys, row, p.keyDim));
+      if (!p.valuesAreKeys()) {
+        valueRows.push_back(rowOf(p.values, row, p.valueDim));
+      }
     }
-    std::vector<const float *> keys;
-    for (const std::vector<float> &row : rows) {
-      keys.push_back(row.data());
+    std::vector<const float *> keys, values;
+    for (size_t i = 0; i < rows.size(); ++i) {
+      keys.push_back(rows[i].data());
+      values.push_back(p.valuesAreKeys() ? rows[i].data() : valueRows[i].data());
     }
-    // The value of a key is its first channels.
-    return attendRow(rules, &q[size_t(((sequence * queries + query) * heads + head) * rowSize)], keys, keys);
+    return attendRow(rules, &q[size_t(((sequence * queries + query) * heads + head) * p.keyDim)], keys, values);
   });
   // A cosine-like difference of 1e-5, |x - y|^2 / (|x|^2 + |y|^2), is half the square of this ratio.
   constexpr double kLargestRmsRatio = 4.4e-3;
@@ -71,8 +101,8 @@ std::vector<Expected> expectMlaDecode(const Description &description, const Size
   expected.front().restIsFinite = true;
   // Of no sequences there is no schedule: a launch does nothing.
   if (!description.flag("reuse_schedule") && batch > 0) {
-    MlaSchedule schedule = makeMlaSchedule(lengths, sizes["splits"]);
-    expected.push_back(exactly("schedule", kMlaScheduleWords, schedule.parts));
+    DecodeSchedule schedule = makeDecodeSchedule(lengths, sizes["splits"]);
+    expected.push_back(exactly("schedule", kScheduleWords, schedule.parts));
     expected.push_back(exactly("split_offsets", 1, schedule.splitOffsets));
   }
   return expected;

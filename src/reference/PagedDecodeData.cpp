@@ -1,5 +1,5 @@
 #include "src/reference/Data.h"
-#include "src/reference/MlaSchedule.h"
+#include "src/reference/DecodeSchedule.h"
 
 #include <algorithm>
 #include <cstring>
@@ -13,13 +13,13 @@ static constexpr int64_t kBlock = 64, kOverhead = 5;
 
 static int64_t blocksOf(int32_t length) { return std::max<int64_t>(1, (length + kBlock - 1) / kBlock); }
 
-MlaSchedule makeMlaSchedule(const std::vector<int32_t> &lengths, int64_t numParts) {
+DecodeSchedule makeDecodeSchedule(const std::vector<int32_t> &lengths, int64_t numParts) {
   int64_t total = 0;
   for (int32_t length : lengths) {
     total += blocksOf(length) + kOverhead;
   }
   const int64_t share = (total + numParts - 1) / numParts + kOverhead;
-  MlaSchedule schedule;
+  DecodeSchedule schedule;
   schedule.splitOffsets.push_back(0);
   size_t sequence = 0;
   int64_t block = 0, split = 0;
@@ -95,7 +95,7 @@ static void fillPages(const std::vector<FilledPage> &pages, HostTensor &cache, R
   }
   std::vector<uint8_t> table = encode(cache.shape.dtype, values);
   uint64_t seed = random.bits();
-  int64_t pageSize = cache.shape.sizes[1], rowSize = cache.shape.sizes[3];
+  int64_t pageSize = cache.shape.sizes[1], rowSize = cache.shape.sizes[2] * cache.shape.sizes[3];
   onAllCores(pages.size(), [&](size_t index) {
     auto [page, rows] = pages[index];
     Random ofPage(seed + index);
@@ -106,8 +106,16 @@ static void fillPages(const std::vector<FilledPage> &pages, HostTensor &cache, R
   });
 }
 
-Status fillMlaDecode(const Description &description, const Sizes &sizes, bool lengthsAreGiven, Random &random,
-                     std::vector<HostTensor> &tensors) {
+std::span<const std::string_view> cachesOf(const Description &description) {
+  static constexpr std::string_view kOfMla[] = {"kv_cache"}, kOfPaged[] = {"k_cache", "v_cache"};
+  if (description.op() == "mla_decode") {
+    return kOfMla;
+  }
+  return description.op() == "paged_attention" ? kOfPaged : std::span<const std::string_view>();
+}
+
+Status fillPagedDecode(const Description &description, const Sizes &sizes, bool lengthsAreGiven, Random &random,
+                       std::vector<HostTensor> &tensors) {
   int64_t batch = sizes["batch"], longest = sizes["max_kv"], pageSize = sizes["page_size"];
   int64_t numPages = sizes["num_pages"];
   if (!lengthsAreGiven) {
@@ -120,8 +128,8 @@ Status fillMlaDecode(const Description &description, const Sizes &sizes, bool le
     needed += (length + pageSize - 1) / pageSize;
   }
   if (numPages < needed) {
-    return invalidArgument("dimension num_pages of mla_decode must be at least " + std::to_string(needed) +
-                           " for sequences of these lengths: got " + std::to_string(numPages));
+    return invalidArgument("dimension num_pages of " + description.op() + " must be at least " +
+                           std::to_string(needed) + " for sequences of these lengths: got " + std::to_string(numPages));
   }
 
   std::vector<int32_t> pages(static_cast<size_t>(numPages));
@@ -133,8 +141,6 @@ Status fillMlaDecode(const Description &description, const Sizes &sizes, bool le
     // The last page is the first to be used: nothing lies farther from the beginning of the cache.
     std::swap(pages.front(), *std::ranges::find(pages, int32_t(numPages - 1)));
   }
-  HostTensor &cache = find(tensors, "kv_cache");
-  std::ranges::fill(cache.bytes, kPoison);
   std::vector<FilledPage> filled;
   std::vector<int32_t> table;
   for (int64_t sequence = 0, page = 0; sequence < batch; ++sequence) {
@@ -148,11 +154,15 @@ Status fillMlaDecode(const Description &description, const Sizes &sizes, bool le
       filled.push_back({table.back(), rows});
     }
   }
-  fillPages(filled, cache, random);
+  for (std::string_view name : cachesOf(description)) {
+    HostTensor &cache = find(tensors, name);
+    std::ranges::fill(cache.bytes, kPoison);
+    fillPages(filled, cache, random);
+  }
   setIntegers(find(tensors, "block_table"), table);
 
   if (description.flag("reuse_schedule")) {
-    MlaSchedule schedule = makeMlaSchedule(lengths, sizes["splits"]);
+    DecodeSchedule schedule = makeDecodeSchedule(lengths, sizes["splits"]);
     setIntegers(find(tensors, "schedule"), schedule.parts);
     setIntegers(find(tensors, "split_offsets"), schedule.splitOffsets);
   }

@@ -1,0 +1,192 @@
+// One CTA computes a tile of rows of one key head over its part of the schedule.
+//
+//                 keyDim
+//             +------------------------+
+//   Q rows    |                        |     S = Q K^T over all channels, in registers
+//             +------------------------+
+//             +------------------------+
+//   K rows    |  gathered from pages   |     a tile of `tile.keys` rows in shared memory; a ring of them
+//             +------------------------+
+//             +------------------------+
+//   V rows    |  or the first channels |     O += P V, in registers
+//             |  of the K rows         |
+//             +------------------------+
+
+#include "src/kernels/attention/PagedDecode.h"
+#include "src/kernels/vocabulary/PagedRows.h"
+
+#include <limits>
+#include <numbers>
+
+using namespace mlir;
+
+namespace jitk::kernels {
+namespace {
+
+/// Writes the attention step; its members are what the steps of the computation share.
+class GatheredDecodeWriter {
+public:
+  GatheredDecodeWriter(KernelBuilder &b, const PagedDecodeProblem &problem, const GatheredTile &tile)
+      : b_(b), problem_(problem), tile_(tile), valueChunks_(splitDimension(problem.valueDim, kLeastChunk)),
+        keyChunks_(splitDimension(problem.keyDim, kLeastChunk)) {
+    if (problem.valuesAreKeys()) {
+      keyChunks_ = valueChunks_;
+      for (const DimensionPart &chunk : splitDimension(problem.keyDim - problem.valueDim, kLeastChunk)) {
+        keyChunks_.push_back({problem.valueDim + chunk.offset, chunk.size, chunk.valid});
+      }
+    }
+  }
+
+  void write();
+
+private:
+  void attendSequence(Value sequence);
+  void loadQueries();
+  PagedRows cacheOf(StringRef tensor, int64_t dim);
+  SmallVector<Value> loopOverKeys();
+  SmallVector<Value> attend(const PagedRows &keys, const PagedRows &values, Value firstKey, ValueRange carried);
+  void fill(const PagedRows &cache, Value firstKey, ArrayRef<DimensionPart> chunks, ArrayRef<Value> buffers);
+  Value scores(Value firstKey);
+
+  KernelBuilder &b_;
+  const PagedDecodeProblem &problem_;
+  const GatheredTile tile_;
+  SmallVector<DimensionPart> valueChunks_, keyChunks_;
+
+  ScheduledPart part_;
+  DecodedRows rows_;
+  SmallVector<Value> queryBuffers_, keyBuffers_, valueBuffers_;
+  Value weightBuffer_;
+
+  // Of the sequence at work.
+  DecodedKeys keys_;
+  Value keyEnds_; ///< i32 [rows]: the first key that the row does not see
+};
+
+} // namespace
+
+void GatheredDecodeWriter::write() {
+  KernelBuilder &b = b_;
+  rows_ = locateRows(b, problem_, b.programId(2), b.programId(0), tile_.rows);
+  for (const DimensionPart &chunk : keyChunks_) {
+    queryBuffers_.push_back(b.buffer({tile_.rows, chunk.size}, problem_.type));
+    keyBuffers_.push_back(b.buffer({tile_.keys, chunk.size}, problem_.type));
+  }
+  if (problem_.valuesAreKeys()) {
+    valueBuffers_.assign(keyBuffers_.begin(), keyBuffers_.begin() + valueChunks_.size());
+  } else {
+    for (const DimensionPart &chunk : valueChunks_) {
+      valueBuffers_.push_back(b.buffer({tile_.keys, chunk.size}, problem_.type));
+    }
+  }
+  if (tile_.splitsKeys) {
+    weightBuffer_ = b.buffer({tile_.rows, tile_.keys}, problem_.type);
+  }
+  part_ = partOf(b, problem_, b.programId(1), b.programId(0), tile_.rows);
+  b.loop(part_.firstSequence, b.add(part_.lastSequence, b.i32(1)), 1, {}, [&](Value sequence, ValueRange) {
+    attendSequence(sequence);
+    return SmallVector<Value>();
+  });
+}
+
+void GatheredDecodeWriter::attendSequence(Value sequence) {
+  KernelBuilder &b = b_;
+  keys_ = locateKeys(b, part_, sequence);
+  keyEnds_ = keyEnds(b, problem_, rows_, keys_.length);
+  loadQueries();
+  SmallVector<Value> carried = loopOverKeys();
+  SoftmaxState state = {carried[0], carried[1]};
+  storeDecoded(b, problem_, part_, keys_, rows_, state, [&] {
+    Value normalizer = softmaxNormalizer(b, state);
+    SmallVector<Value> normalized;
+    for (auto [chunk, accumulator] : llvm::zip_equal(valueChunks_, ArrayRef(carried).drop_front(2))) {
+      normalized.push_back(b.mulf(accumulator, b.asColumn(normalizer, chunk.size)));
+    }
+    return normalized;
+  });
+}
+
+void GatheredDecodeWriter::loadQueries() {
+  KernelBuilder &b = b_;
+  MatrixView matrix = {sequenceBase(b, "q", keys_.sequence, problem_.keyDim), b.i64(problem_.keyDim)};
+  for (auto [chunk, buffer] : llvm::zip_equal(keyChunks_, queryBuffers_)) {
+    MatrixView view = {b.advance(matrix.base, b.i32(chunk.offset)), matrix.rowStride};
+    b.fill(buffer, b.pointers(view, rows_.rows, b.range(chunk.size)), b.asColumn(rows_.exists, chunk.size));
+  }
+}
+
+PagedRows GatheredDecodeWriter::cacheOf(StringRef tensor, int64_t dim) {
+  KernelBuilder &b = b_;
+  Value head = b.mul(b.toI64(rows_.keyHead), b.i64(dim));
+  PagedCache cache = {b.advance(b.tensorParameter(tensor), head), b.size("num_pages"), problem_.pageSize,
+                      b.mul(b.toI64(b.size("kv_heads")), b.i64(dim))};
+  return PagedRows(b, cache, tableOf(b, problem_, keys_.sequence), tile_.keys);
+}
+
+SmallVector<Value> GatheredDecodeWriter::loopOverKeys() {
+  KernelBuilder &b = b_;
+  SoftmaxState state = initialSoftmax(b, tile_.rows);
+  SmallVector<Value> carried = {state.maximum, state.sum};
+  for (const DimensionPart &chunk : valueChunks_) {
+    carried.push_back(b.full(0, {tile_.rows, chunk.size}, b.getF32Type()));
+  }
+  PagedRows keys = cacheOf(problem_.keyCache, problem_.keyDim);
+  PagedRows values = problem_.valuesAreKeys() ? keys : cacheOf(problem_.valueCache, problem_.valueDim);
+  return b.loop(keys_.begin, keys_.end, tile_.keys, carried,
+                [&](Value firstKey, ValueRange now) { return attend(keys, values, firstKey, now); });
+}
+
+Value GatheredDecodeWriter::scores(Value firstKey) {
+  KernelBuilder &b = b_;
+  Value product = b.full(0, {tile_.rows, tile_.keys}, b.getF32Type());
+  for (auto [query, key] : llvm::zip_equal(queryBuffers_, keyBuffers_)) {
+    product = b.dot(b.read(query), b.transpose(b.read(key)), product);
+  }
+  Value scale = b.mulf(b.scalar("scale"), b.f32(std::numbers::log2e));
+  Value scaled = b.mulf(product, b.splat(scale, {tile_.rows, tile_.keys}));
+  Value keys = b.asRow(b.add(b.splat(firstKey, {tile_.keys}), b.range(tile_.keys)), tile_.rows);
+  Value seen = b.lessThan(keys, b.asColumn(keyEnds_, tile_.keys));
+  double none = -std::numeric_limits<double>::infinity();
+  return b.select(seen, scaled, b.full(none, {tile_.rows, tile_.keys}, b.getF32Type()));
+}
+
+void GatheredDecodeWriter::fill(const PagedRows &cache, Value firstKey, ArrayRef<DimensionPart> chunks,
+                                ArrayRef<Value> buffers) {
+  KernelBuilder &b = b_;
+  PagedBlock block = cache.locate(firstKey, keys_.length);
+  for (auto [chunk, buffer] : llvm::zip_equal(chunks, buffers)) {
+    cache.fill(buffer, block, b.add(b.splat(b.i32(chunk.offset), {chunk.size}), b.range(chunk.size)));
+  }
+}
+
+SmallVector<Value> GatheredDecodeWriter::attend(const PagedRows &keys, const PagedRows &values, Value firstKey,
+                                                ValueRange carried) {
+  KernelBuilder &b = b_;
+  fill(keys, firstKey, keyChunks_, keyBuffers_);
+  if (!problem_.valuesAreKeys()) {
+    fill(values, firstKey, valueChunks_, valueBuffers_);
+  }
+  SoftmaxStep step = accumulateSoftmax(b, {carried[0], carried[1]}, scores(firstKey));
+  Value weights = b.convert(step.weights, problem_.type);
+  if (weightBuffer_) {
+    b.write(weights, weightBuffer_);
+  }
+  SmallVector<Value> next = {step.state.maximum, step.state.sum};
+  for (auto [chunk, buffer, accumulator] : llvm::zip_equal(valueChunks_, valueBuffers_, carried.drop_front(2))) {
+    Value rescaled = b.mulf(accumulator, b.asColumn(step.rescale, chunk.size));
+    next.push_back(b.dot(weightBuffer_ ? b.read(weightBuffer_) : weights, b.read(buffer), rescaled));
+  }
+  return next;
+}
+
+void addGatheredStep(KernelProgram &program, const KernelSignature &signature, const PagedDecodeProblem &problem,
+                     const GatheredTile &tile, StringRef symbol) {
+  program.step(
+      {.symbol = symbol,
+       .numWarps = tile.numWarps,
+       .grid = {countRowTiles(signature, problem, tile.rows), signature.expression("splits"), countKeyHeads(signature)},
+       .keepsInvariants = tile.splitsKeys},
+      [&](KernelBuilder &b) { GatheredDecodeWriter(b, problem, tile).write(); });
+}
+
+} // namespace jitk::kernels

@@ -1,0 +1,45 @@
+// Three steps: a schedule, attention over parts of the keys, and the combination of what is split. The second is one of
+// two: on sm_90a TMA moves pages (BulkDecode.h); elsewhere threads gather rows.
+
+#include "src/kernels/attention/PagedAttention.h"
+
+#include "src/kernels/attention/PagedDecode.h"
+
+#include <limits>
+
+using namespace mlir;
+
+namespace jitk::kernels {
+
+static GatheredTile chooseTile(const Target &target, int64_t widest) {
+  // Two tiles of keys and two of values beside the queries, of 163 or 227 KB, or of 99. The 256-wide output of 64 rows
+  // is 64 registers of 256 threads.
+  constexpr int64_t kWide = 128;
+  if (widest <= kWide) {
+    return {.rows = 64, .keys = 64, .numWarps = 4, .splitsKeys = false};
+  }
+  bool isSmall = target.capability != 80 && (target.capability < 90 || target.capability >= 120);
+  return {.rows = 64, .keys = isSmall ? 16 : 32, .numWarps = 8, .splitsKeys = true};
+}
+
+Result<BuiltKernel> buildPagedAttention(const Description &description, const Target &target, MLIRContext &context) {
+  PagedDecodeProblem problem = {.keyCache = "k_cache",
+                                .valueCache = "v_cache",
+                                .keyDim = description.integer("head_dim"),
+                                .valueDim = description.integer("value_dim"),
+                                .pageSize = description.integer("page_size"),
+                                .keyHeads = description.dimension("kv_heads"),
+                                .isCausal = description.flag("causal"),
+                                .type = elementTypeOf(description.word("dtype"), context),
+                                .outputType = elementTypeOf(description.word("out_dtype"), context),
+                                .lseOfNothing = -std::numeric_limits<double>::infinity()};
+  KernelSignature signature = declarePagedDecode(description, problem);
+  KernelProgram program(context, signature, target);
+  addScheduleStep(program, signature, description);
+  addGatheredStep(program, signature, problem, chooseTile(target, std::max(problem.keyDim, problem.valueDim)),
+                  "paged_attention");
+  addCombinationStep(program, signature, problem);
+  return std::move(program).finish();
+}
+
+} // namespace jitk::kernels

@@ -1,0 +1,212 @@
+#include "src/kernels/attention/PagedDecode.h"
+
+using namespace mlir;
+
+namespace jitk::kernels {
+
+using Op = Expression::Op;
+
+/// Rows that a CTA of the combination takes: one a warp.
+static constexpr int64_t kCombinedRows = 4;
+
+DecodedRows locateRows(KernelBuilder &b, const PagedDecodeProblem &problem, Value keyHead, Value tile, int64_t size) {
+  Value heads = b.size("heads"), group = b.div(heads, b.size("kv_heads"));
+  Value ofHead = b.add(b.splat(b.mul(tile, b.i32(size)), {size}), b.range(size));
+  Value groups = b.splat(group, {size});
+  DecodedRows rows;
+  rows.size = size;
+  rows.keyHead = keyHead;
+  rows.exists = b.lessThan(ofHead, b.splat(b.mul(b.size("seq_q"), group), {size}));
+  rows.queries = b.div(ofHead, groups);
+  rows.rows = ofHead;
+  if (!problem.keyHeads.isStatic() || problem.keyHeads.value != 1) {
+    Value head = b.add(b.splat(b.mul(keyHead, group), {size}), b.rem(ofHead, groups));
+    rows.rows = b.add(b.mul(rows.queries, b.splat(heads, {size})), head);
+  }
+  return rows;
+}
+
+Expression countRowTiles(const KernelSignature &signature, const PagedDecodeProblem &problem, int64_t size) {
+  Expression rows = Expression::binary(Op::Mul, signature.expression("seq_q"), signature.expression("heads"));
+  int64_t keyHeads = problem.keyHeads.isStatic() ? problem.keyHeads.value : 1;
+  return Expression::binary(Op::CeilDiv, rows, Expression::constant(keyHeads * size));
+}
+
+Expression countKeyHeads(const KernelSignature &signature) {
+  Expression anyBatch = Expression::binary(Op::Min, signature.expression("batch"), Expression::constant(1));
+  return Expression::binary(Op::Mul, signature.expression("kv_heads"), anyBatch);
+}
+
+ScheduledPart partOf(KernelBuilder &b, const PagedDecodeProblem &problem, Value number, Value tile, int64_t size) {
+  ScheduledPart part = readSchedule(b, number);
+  if (!problem.keyHeads.isStatic()) {
+    Value numRows = b.mul(b.size("seq_q"), b.div(b.size("heads"), b.size("kv_heads")));
+    Value hasRows = b.lessThan(b.mul(tile, b.i32(size)), numRows);
+    part.lastSequence = b.select(hasRows, part.lastSequence, b.i32(-1));
+  }
+  return part;
+}
+
+DecodedKeys locateKeys(KernelBuilder &b, const ScheduledPart &part, Value sequence) {
+  // A cache without pages has no key to read, whatever the lengths say.
+  Value zero = b.i32(0), hasPages = b.lessThan(zero, b.size("num_pages"));
+  DecodedKeys keys;
+  keys.sequence = sequence;
+  keys.length = b.select(hasPages, sequenceLength(b, sequence), zero);
+  Value isFirst = b.equal(sequence, part.firstSequence), isLast = b.equal(sequence, part.lastSequence);
+  Value block = b.i32(kScheduleBlock);
+  keys.begin = b.select(isFirst, b.mul(part.firstBlock, block), zero);
+  keys.end = b.select(isLast, b.minimum(b.mul(part.endBlock, block), keys.length), keys.length);
+  return keys;
+}
+
+Value keyEnds(KernelBuilder &b, const PagedDecodeProblem &problem, const DecodedRows &rows, Value length) {
+  if (!problem.isCausal) {
+    return b.splat(length, {rows.size});
+  }
+  // Bottom right: the last query sees every key; rows past the last query see no more than it does.
+  Value diagonal = b.add(b.sub(length, b.size("seq_q")), b.i32(1));
+  return b.minimum(b.add(rows.queries, b.splat(diagonal, {rows.size})), b.splat(length, {rows.size}));
+}
+
+/// Rows of a sequence in the tensors of all heads.
+static Value rowsOfSequence(KernelBuilder &b) { return b.mul(b.size("seq_q"), b.size("heads")); }
+
+Value sequenceBase(KernelBuilder &b, StringRef tensor, Value sequence, int64_t columns) {
+  Value row = b.mul(b.toI64(sequence), b.toI64(rowsOfSequence(b)));
+  return b.advance(b.tensorParameter(tensor), b.mul(row, b.i64(columns)));
+}
+
+Value tableOf(KernelBuilder &b, const PagedDecodeProblem &problem, Value sequence) {
+  Value row = b.mul(b.toI64(sequence), b.toI64(b.ceilDiv(b.size("max_kv"), problem.pageSize)));
+  return b.advance(b.tensorParameter("block_table"), row);
+}
+
+/// Pointers to lse [batch, heads, seq_q] of the rows, (query, head) in that order.
+static Value lsePointers(KernelBuilder &b, Value sequence, Value rows) {
+  auto shape = cast<RankedTensorType>(rows.getType()).getShape();
+  Value heads = b.splat(b.size("heads"), shape), queries = b.splat(b.size("seq_q"), shape);
+  Value base = b.advance(b.tensorParameter("lse"), b.mul(b.toI64(sequence), b.toI64(rowsOfSequence(b))));
+  return b.pointers(base, b.add(b.mul(b.rem(rows, heads), queries), b.div(rows, heads)));
+}
+
+/// Stores rows of a sequence: `outputs` has one normalized f32 tensor for each part of the channels.
+static void storeRows(KernelBuilder &b, const PagedDecodeProblem &problem, Value sequence, Value rows, Value exists,
+                      const SoftmaxState &state, ArrayRef<Value> outputs) {
+  Value base = sequenceBase(b, "o", sequence, problem.valueDim);
+  for (auto [part, output] : llvm::zip_equal(splitDimension(problem.valueDim, kLeastChunk), outputs)) {
+    MatrixView view = {b.advance(base, b.i32(part.offset)), b.i64(problem.valueDim)};
+    b.store(b.pointers(view, rows, b.range(part.size)), b.convert(output, problem.outputType),
+            b.asColumn(exists, part.size));
+  }
+  b.store(lsePointers(b, sequence, rows), logSumExp(b, state, problem.lseOfNothing), exists);
+}
+
+static PartialResults partialResults(KernelBuilder &b, const PagedDecodeProblem &problem) {
+  return {b.tensorParameter("partial_outputs"), b.tensorParameter("partial_sums"), rowsOfSequence(b), problem.valueDim};
+}
+
+void storeDecoded(KernelBuilder &b, const PagedDecodeProblem &problem, const ScheduledPart &part,
+                  const DecodedKeys &keys, const DecodedRows &rows, const SoftmaxState &state,
+                  llvm::function_ref<SmallVector<Value>()> outputs) {
+  Value isFirst = b.equal(keys.sequence, part.firstSequence), isLast = b.equal(keys.sequence, part.lastSequence);
+  // A sequence that is neither the first nor the last of its part is whole.
+  Value one = b.i32(1), zero = b.i32(0);
+  Value splitAsFirst = b.select(b.both(isFirst, part.firstIsSplit), one, zero);
+  Value splitAsLast = b.select(b.both(isLast, part.lastIsSplit), one, zero);
+  Value isSplit = b.lessThan(zero, b.add(splitAsFirst, splitAsLast));
+  // Outputs are made in each branch of its own: both need them in other layouts, of which a thread holds one at a time.
+  b.ifElse(
+      isSplit,
+      [&] {
+        Value split = b.select(isFirst, part.firstSplit, zero);
+        Value slot = b.add(b.load(b.advance(b.tensorParameter("split_offsets"), keys.sequence)), split);
+        storePartial(b, partialResults(b, problem), slot, rows.rows, rows.exists, state, outputs());
+      },
+      [&] { storeRows(b, problem, keys.sequence, rows.rows, rows.exists, state, outputs()); });
+}
+
+/// One CTA finishes `kCombinedRows` rows of one sequence, if that is split.
+static void writeCombination(KernelBuilder &b, const PagedDecodeProblem &problem) {
+  Value sequence = b.programId(0), numRows = rowsOfSequence(b);
+  Value offset = b.advance(b.tensorParameter("split_offsets"), sequence);
+  Value firstSlot = b.load(offset), endSlot = b.load(b.advance(offset, b.i32(1)));
+  b.ifElse(b.lessThan(b.add(firstSlot, b.i32(1)), endSlot), [&] {
+    Value first = b.mul(b.programId(1), b.i32(kCombinedRows));
+    Value rows = b.add(b.splat(first, {kCombinedRows}), b.range(kCombinedRows));
+    Value exists = b.lessThan(rows, b.splat(numRows, {kCombinedRows}));
+    Value readable = b.minimum(rows, b.splat(b.sub(numRows, b.i32(1)), {kCombinedRows}));
+    CombinedAttention combined = combinePartials(b, partialResults(b, problem), firstSlot, endSlot, readable);
+    Value normalizer = softmaxNormalizer(b, combined.state);
+    for (auto [part, output] : llvm::zip_equal(splitDimension(problem.valueDim, kLeastChunk), combined.outputs)) {
+      output = b.mulf(output, b.asColumn(normalizer, part.size));
+    }
+    storeRows(b, problem, sequence, rows, exists, combined.state, combined.outputs);
+  });
+}
+
+KernelSignature declarePagedDecode(const Description &description, const PagedDecodeProblem &problem,
+                                   ArrayRef<SharedTile> keyTiles, ArrayRef<SharedTile> valueTiles) {
+  MLIRContext &context = *problem.type.getContext();
+  Type integer = elementTypeOf("int32", context), fp32 = elementTypeOf("fp32", context);
+  KernelSignature signature;
+  for (const char *name : {"batch", "heads"}) {
+    signature.dimension(name, description.dimension(name));
+  }
+  signature.dimension("kv_heads", problem.keyHeads);
+  for (const char *name : {"seq_q", "max_kv", "num_pages", "splits"}) {
+    signature.dimension(name, description.dimension(name));
+  }
+  auto cache = [&](StringRef name, int64_t dim, ArrayRef<SharedTile> tiles) {
+    if (tiles.empty()) {
+      signature.tensor(name, problem.type);
+      return;
+    }
+    Expression columns = Expression::binary(Op::Mul, signature.expression("kv_heads"), Expression::constant(dim));
+    signature.tiledTensor(name, problem.type,
+                          {signature.expression("num_pages"), Expression::constant(problem.pageSize), columns}, tiles);
+  };
+  signature.tensor("q", problem.type);
+  cache(problem.keyCache, problem.keyDim, keyTiles);
+  if (!problem.valuesAreKeys()) {
+    cache(problem.valueCache, problem.valueDim, valueTiles);
+  }
+  for (const char *name : {"block_table", "seq_lens", "schedule", "split_offsets"}) {
+    signature.tensor(name, integer, 4);
+  }
+  signature.tensor("o", problem.outputType);
+  signature.tensor("lse", fp32, 4);
+  signature.scalar("scale");
+  // Each sequence has one slot, and each part ends at most one split more.
+  Expression rows = Expression::binary(Op::Mul, signature.expression("seq_q"), signature.expression("heads"));
+  Expression slots = Expression::binary(Op::Add, signature.expression("batch"), signature.expression("splits"));
+  Expression sums = Expression::binary(Op::Mul, slots, rows);
+  signature.workspace("partial_outputs", fp32,
+                      Expression::binary(Op::Mul, sums, Expression::constant(problem.valueDim)));
+  signature.workspace("partial_sums", fp32, sums);
+  return signature;
+}
+
+void addScheduleStep(KernelProgram &program, const KernelSignature &signature, const Description &description) {
+  if (description.flag("reuse_schedule")) {
+    return;
+  }
+  Expression one = Expression::constant(1);
+  program.step({.symbol = "decode_schedule",
+                .numWarps = 1,
+                .grid = {Expression::binary(Op::Min, signature.expression("batch"), one), one, one},
+                .arguments = {"seq_lens", "schedule", "split_offsets"}},
+               writeSchedule);
+}
+
+void addCombinationStep(KernelProgram &program, const KernelSignature &signature, const PagedDecodeProblem &problem) {
+  Expression rows = Expression::binary(Op::Mul, signature.expression("seq_q"), signature.expression("heads"));
+  Expression tiles = Expression::binary(Op::CeilDiv, rows, Expression::constant(kCombinedRows));
+  program.step({.symbol = "decode_combine",
+                .numWarps = 4,
+                .grid = {signature.expression("batch"), tiles, Expression::constant(1)},
+                .arguments = {"split_offsets", "partial_outputs", "partial_sums", "o", "lse"}},
+               [&](KernelBuilder &b) { writeCombination(b, problem); });
+}
+
+} // namespace jitk::kernels
