@@ -1,6 +1,9 @@
 #include "src/reference/Numeric.h"
+#include "src/reference/Parallel.h"
 #include "src/reference/References.h"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace jitk::reference {
@@ -8,30 +11,69 @@ namespace jitk::reference {
 static constexpr int64_t kBlock = 128;
 
 namespace {
+
+/// The values of e4m3 by their bits.
+struct E4m3Values {
+  std::array<float, 256> of;
+
+  E4m3Values() {
+    for (size_t bits = 0; bits < of.size(); ++bits) {
+      of[bits] = decodeE4m3(uint8_t(bits));
+    }
+  }
+};
+
+/// The operands; A and B as they are, four times smaller than as floats.
 struct Fp8Operands {
   int64_t n, k, blocks;
-  std::vector<float> a, b, scaleA, scaleB;
+  const std::vector<uint8_t> &a, &b;
+  std::vector<float> scaleA, scaleB;
+  E4m3Values values;
 
   Fp8Operands(const Sizes &sizes, const Operands &operands)
-      : n(sizes["n"]), k(sizes["k"]), blocks((k + kBlock - 1) / kBlock), a(operands.decoded("a")),
-        b(operands.decoded("b")), scaleA(operands.decoded("a_scale")), scaleB(operands.decoded("b_scale")) {}
+      : n(sizes["n"]), k(sizes["k"]), blocks((k + kBlock - 1) / kBlock), a(operands.tensor("a").bytes),
+        b(operands.tensor("b").bytes), scaleA(operands.decoded("a_scale")), scaleB(operands.decoded("b_scale")) {}
 
+  /// Row `row` of C, whose group is `group`.
+  void multiply(int64_t row, int64_t group, double *results) const {
+    std::vector<double> left;
+    for (int64_t i = 0; i < k; ++i) {
+      left.push_back(values.of[a[size_t(row * k + i)]]);
+    }
+    for (int64_t column = 0; column < n; ++column) {
+      results[column] = product(left, row, group, column);
+    }
+  }
+
+private:
   /// Of row `row` of A by row `column` of B number `group`.
-  double product(int64_t row, int64_t group, int64_t column) const {
-    const float *left = &a[size_t(row * k)], *right = &b[size_t((group * n + column) * k)];
+  double product(const std::vector<double> &left, int64_t row, int64_t group, int64_t column) const {
+    const uint8_t *right = &b[size_t((group * n + column) * k)];
     int64_t blocksOfN = (n + kBlock - 1) / kBlock, scaleOfB = (group * blocksOfN + column / kBlock) * blocks;
     double sum = 0;
     for (int64_t block = 0; block < blocks; ++block) {
       double partial = 0;
       for (int64_t i = block * kBlock; i < std::min(k, (block + 1) * kBlock); ++i) {
-        partial += double(left[i]) * right[i];
+        partial += left[size_t(i)] * values.of[right[i]];
       }
       sum += partial * scaleA[size_t(row * blocks + block)] * scaleB[size_t(scaleOfB + block)];
     }
     return sum;
   }
 };
+
 } // namespace
+
+/// Fills in the values of the expected rows; `groupOf(row)` is the group of one.
+template <typename GroupOf>
+static void multiplyRows(const Fp8Operands &problem, const GroupOf &groupOf, Expected &expected) {
+  auto n = size_t(problem.n);
+  expected.values.resize(expected.rows.size() * n);
+  onAllCores(expected.rows.size(), [&](size_t i) {
+    int64_t row = expected.rows[i];
+    problem.multiply(row, groupOf(row), expected.values.data() + i * n);
+  });
+}
 
 /// Against the exact product of the dequantised operands: 2^-8 of the output's RMS, the size of one bf16 rounding of a
 /// typical element, covers the fp8 tensor cores' short accumulator (about 14 bits over 128 products); then the result
@@ -53,11 +95,7 @@ std::vector<Expected> expectFp8BlockMatmul(const Description &description, const
   Fp8Operands problem(sizes, operands);
   int64_t m = sizes["m"];
   Expected expected{"c", m, problem.n, chooseRows(m, problem.n * problem.k, seed), {}, {}};
-  for (int64_t row : expected.rows) {
-    for (int64_t column = 0; column < problem.n; ++column) {
-      expected.values.push_back(problem.product(row, 0, column));
-    }
-  }
+  multiplyRows(problem, [](int64_t) { return int64_t(0); }, expected);
   setBounds(description, expected);
   return {std::move(expected)};
 }
@@ -81,15 +119,11 @@ std::vector<Expected> expectGroupedFp8BlockMatmul(const Description &description
   std::vector<int32_t> groups = groupsOfRows(description, sizes["groups"], sizes["m"], operands);
   Expected expected{"c", int64_t(groups.size()), problem.n, {}, {}, {}};
   for (int64_t row : chooseRows(expected.numRows, problem.n * problem.k, seed)) {
-    int32_t group = groups[size_t(row)];
-    if (group < 0) {
-      continue;
-    }
-    expected.rows.push_back(row);
-    for (int64_t column = 0; column < problem.n; ++column) {
-      expected.values.push_back(problem.product(row, group, column));
+    if (groups[size_t(row)] >= 0) {
+      expected.rows.push_back(row);
     }
   }
+  multiplyRows(problem, [&](int64_t row) { return int64_t(groups[size_t(row)]); }, expected);
   setBounds(description, expected);
   return {std::move(expected)};
 }
