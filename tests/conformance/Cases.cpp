@@ -195,6 +195,10 @@ const std::vector<checked::Problem> &edgeCases() {
       // Those that TMA can move, on sm_90a, and those beside them: few rows and many, each variant, no row at all.
       {"fp8_block_matmul m=300 n=328 k=272", {}},
       {"fp8_block_matmul m=131 n=264 k=144 out_dtype=fp16", {}},
+      {"fp8_block_matmul m=200 n=328 k=1024", {}}, // scales by TMA, in each kind of tile
+      {"fp8_block_matmul m=9 n=200 k=496 out_dtype=fp16", {}},
+      {"fp8_block_matmul m=* n=200 k=512", {{"m", 33}}},
+      {"fp8_block_matmul m=* n=200 k=512", {{"m", 70}}},
       {"fp8_block_matmul m=1 n=8 k=16", {}},
       {"fp8_block_matmul m=70 n=36 k=64", {}},
       {"fp8_block_matmul m=* n=200 k=400", {{"m", 0}}},
@@ -213,11 +217,13 @@ const std::vector<checked::Problem> &edgeCases() {
       {"grouped_fp8_block_matmul groups=3 m=* n=328 k=144", {{"m", 0}}},
       {"grouped_fp8_block_matmul groups=3 m=* n=328 k=144", {{"m", 130}}},
       {"grouped_fp8_block_matmul groups=* m=* n=*%8 k=128", {{"groups", 2}, {"m", 256}, {"n", 136}}},
+      {"grouped_fp8_block_matmul groups=3 m=520 n=264 k=512", {}},
       // masked: all rows of a group and none, tiles of 64 rows and 128, rows that no tile covers.
       {"grouped_fp8_block_matmul masked=true groups=4 m=128 n=200 k=304", {}},
       {"grouped_fp8_block_matmul masked=true groups=3 m=256 n=328 k=144 expected_m=20 out_dtype=fp16", {}},
       {"grouped_fp8_block_matmul masked=true groups=3 m=70 n=132 k=84", {}},
       {"grouped_fp8_block_matmul masked=true groups=5 m=*%64 n=72 k=272", {{"m", 192}}},
+      {"grouped_fp8_block_matmul masked=true groups=5 m=*%64 n=72 k=496", {{"m", 192}}},
       {"grouped_fp8_block_matmul masked=true groups=5 m=*%64 n=72 k=272", {{"m", 0}}},
       {"grouped_fp8_block_matmul masked=true groups=* m=* n=*%8 k=128", {{"groups", 0}, {"m", 70}, {"n", 136}}},
 

@@ -2,6 +2,7 @@
 
 #include "src/kernels/fp8/Fp8BlockMatmul.h"
 #include "src/kernels/fp8/RowGroups.h"
+#include "src/kernels/fp8/ScaleFeed.h"
 #include "src/kernels/matmul/PersistentProduct.h"
 
 #include "llvm/Support/MathExtras.h"
@@ -34,20 +35,20 @@ class PersistentFp8Matmul : public PersistentProduct {
 public:
   PersistentFp8Matmul(KernelBuilder &builder, const ProductShapes &shapes, int64_t k, RowGroups groups)
       : PersistentProduct(builder, shapes), groups_(groups), numBlocks_(llvm::divideCeil(k, kScaleBlock)),
-        window_(tile_.columns > kWindowColumns ? 1 : size_t(tile_.unrolled) * parts_.size()) {}
+        window_(tile_.columns > kWindowColumns ? 1 : size_t(tile_.unrolled) * parts_.size()) {
+    if (tile_.scaleSlots > 0) {
+      feed_.emplace(b, shapes);
+    }
+  }
 
 private:
   /// More columns leave registers for one part's partial sums alone.
   static constexpr int64_t kWindowColumns = 192;
 
-  /// Of A's or B's rows to the left, of those of each part to the right: pointers to the scales of the first block, or
-  /// the scales of one.
-  struct Scales {
-    Value left;
-    llvm::SmallVector<Value> right;
-  };
-
-  llvm::SmallVector<Value> multiply(int64_t consumer, const ProductTile &at, RingPosition &position) override;
+  llvm::SmallVector<Value> multiply(int64_t consumer, const ProductTile &at,
+                                    llvm::MutableArrayRef<RingPosition> positions) override;
+  llvm::SmallVector<RingPosition> startsOfOwnRings() const override;
+  void fillOwnRings() override;
   Value partColumn(const TilePosition &at, size_t part) override;
   Value operandColumn(const TilePosition &at, size_t part) override;
   Value firstRow(const TilePosition &at, int64_t consumer) override;
@@ -55,22 +56,37 @@ private:
   llvm::SmallVector<Value> forEachNamedTile(ValueRange carried, TileBody body);
   llvm::SmallVector<Value> forEachMaskedTile(ValueRange carried, TileBody body);
 
-  /// sums + `count` blocks from block `first` on; moves the position past them.
-  llvm::SmallVector<Value> addBlocks(int64_t consumer, const Scales &pointers, Value first, int64_t count,
-                                     ValueRange sums, RingPosition &position);
+  using LoadScales = llvm::function_ref<llvm::SmallVector<Scales>()>;
+  /// sums + `count` blocks, whose scales are loaded while the first products run; moves the position past them.
+  llvm::SmallVector<Value> addBlocks(int64_t consumer, int64_t count, LoadScales loadScales, ValueRange sums,
+                                     RingPosition &position);
 
+  /// The same of the blocks of a slot of scales; carries the sums and both positions.
+  llvm::SmallVector<Value> addSlot(int64_t consumer, ValueRange carried);
+  /// The same of blocks one by one, whose scales are in registers; carries the sums and the operands' position.
+  llvm::SmallVector<Value> addInLoop(int64_t consumer, llvm::ArrayRef<Scales> scales, ValueRange carried);
+
+  /// The row of Bs that row `row` of the group's B is scaled with.
+  Value blockOfB(const TilePosition &at, Value row);
+  /// The rows of As or of Bs where the scales of a consumer's rows and of each part begin.
+  Value leftScaleRow(int64_t consumer, const TilePosition &at);
+  llvm::SmallVector<Value> rightScaleRows(const TilePosition &at);
+
+  // Without a feed.
+  /// Pointers to the scales of the first block.
   Scales pointersToScales(int64_t consumer, const TilePosition &at);
+  /// Where the scales of rows of A lie, from row `first` on: a vector.
+  Value rowPointers(Value first, int64_t rows);
+  Value blockPointer(Value row);
   Scales load(const Scales &pointers, Value block);
-  /// Where the scales of rows of A lie, from row `first` on.
-  Value rowScales(Value first, int64_t rows);
-  /// Where the scales of the block of B's rows lie that row `row` is of, of the group's B.
-  Value blockScales(const TilePosition &at, Value row);
+
   /// The products of scales for a part, as large as the part.
   Value scaleOf(size_t part, const Scales &scales);
 
   RowGroups groups_;
   int64_t numBlocks_;
   size_t window_; ///< products in flight
+  std::optional<ScaleFeed> feed_;
 };
 
 } // namespace
@@ -146,7 +162,55 @@ llvm::SmallVector<Value> PersistentFp8Matmul::forEachMaskedTile(ValueRange carri
 
 // --- scales
 
-Value PersistentFp8Matmul::rowScales(Value first, int64_t rows) {
+Value PersistentFp8Matmul::blockOfB(const TilePosition &at, Value row) {
+  // A part past the end of B reads the last block's.
+  Value blocks = b.ceilDiv(b.size("n"), kScaleBlock);
+  Value block = b.minimum(b.div(row, b.i32(kScaleBlock)), b.sub(blocks, b.i32(1)));
+  return at.group ? b.add(block, b.mul(at.group, blocks)) : block;
+}
+
+Value PersistentFp8Matmul::leftScaleRow(int64_t consumer, const TilePosition &at) {
+  Value row = firstRow(at, consumer);
+  return tile_.transposed ? blockOfB(at, row) : row;
+}
+
+llvm::SmallVector<Value> PersistentFp8Matmul::rightScaleRows(const TilePosition &at) {
+  llvm::SmallVector<Value> rows;
+  for (size_t part = 0; part < parts_.size(); ++part) {
+    Value column = partColumn(at, part);
+    rows.push_back(tile_.transposed ? column : blockOfB(at, column));
+  }
+  return rows;
+}
+
+Value PersistentFp8Matmul::scaleOf(size_t part, const Scales &scales) {
+  auto left = cast<RankedTensorType>(scales.left.getType());
+  auto right = cast<RankedTensorType>(scales.right[part].getType());
+  int64_t shape[] = {left.getShape()[0], right.getShape()[1]}; // of which one is 1
+  Value scale = b.mulf(b.spread(scales.left, shape), b.spread(scales.right[part], shape));
+  return b.spread(scale, {kConsumerRows, parts_[part]});
+}
+
+llvm::SmallVector<RingPosition> PersistentFp8Matmul::startsOfOwnRings() const {
+  return feed_ ? llvm::SmallVector<RingPosition>{feed_->start()} : llvm::SmallVector<RingPosition>();
+}
+
+void PersistentFp8Matmul::fillOwnRings() {
+  RingPosition start = feed_->start();
+  forEachProduct({start.slot, start.phase}, [&](const ProductTile &at, ValueRange carried) {
+    llvm::SmallVector<Value> left, right = rightScaleRows(at);
+    for (int64_t consumer = 0; consumer < tile_.numConsumers(); ++consumer) {
+      left.push_back(leftScaleRow(consumer, at));
+    }
+    return b.loop(b.i32(0), b.i32(numBlocks_), PersistentTile::kBlocksOfScales, carried,
+                  [&](Value block, ValueRange now) -> llvm::SmallVector<Value> {
+                    RingPosition next = feed_->load({now[0], now[1]}, left, right, block);
+                    return {next.slot, next.phase};
+                  });
+  });
+}
+
+Value PersistentFp8Matmul::rowPointers(Value first, int64_t rows) {
   // Rows past the end read the last row's: their products are never stored.
   Value row = b.add(b.splat(first, {rows}), b.range(rows));
   if (!b.isMultiple("m", rows)) {
@@ -155,44 +219,36 @@ Value PersistentFp8Matmul::rowScales(Value first, int64_t rows) {
   return b.pointers(b.tensorParameter("a_scale"), b.mul(b.toI64(row), b.splat(b.i64(numBlocks_), {rows})));
 }
 
-Value PersistentFp8Matmul::blockScales(const TilePosition &at, Value row) {
-  // A part past the end of B reads the last block's.
-  Value blocksOfB = b.ceilDiv(b.size("n"), kScaleBlock);
-  Value block = b.minimum(b.div(row, b.i32(kScaleBlock)), b.sub(blocksOfB, b.i32(1)));
-  if (at.group) {
-    block = b.add(block, b.mul(at.group, blocksOfB));
-  }
-  return b.advance(b.tensorParameter("b_scale"), b.mul(b.toI64(block), b.i64(numBlocks_)));
+Value PersistentFp8Matmul::blockPointer(Value row) {
+  return b.advance(b.tensorParameter("b_scale"), b.mul(b.toI64(row), b.i64(numBlocks_)));
 }
 
-Value PersistentFp8Matmul::scaleOf(size_t part, const Scales &scales) {
-  int64_t columns = parts_[part];
-  Value right = scales.right[part];
-  Value vector = tile_.transposed ? right : scales.left, scalar = tile_.transposed ? scales.left : right;
-  Value scale = b.mulf(vector, b.splat(scalar, {tile_.transposed ? columns : kConsumerRows}));
-  return tile_.transposed ? b.asRow(scale, kConsumerRows) : b.asColumn(scale, columns);
-}
-
-PersistentFp8Matmul::Scales PersistentFp8Matmul::pointersToScales(int64_t consumer, const TilePosition &at) {
-  Value row = firstRow(at, consumer);
-  Scales scales{tile_.transposed ? blockScales(at, row) : rowScales(row, kConsumerRows), {}};
-  for (auto [part, columns] : llvm::enumerate(parts_)) {
-    Value column = partColumn(at, part);
-    scales.right.push_back(tile_.transposed ? rowScales(column, columns) : blockScales(at, column));
+Scales PersistentFp8Matmul::pointersToScales(int64_t consumer, const TilePosition &at) {
+  Value row = leftScaleRow(consumer, at);
+  Scales scales{tile_.transposed ? blockPointer(row) : rowPointers(row, kConsumerRows), {}};
+  for (auto [first, columns] : llvm::zip_equal(rightScaleRows(at), parts_)) {
+    scales.right.push_back(tile_.transposed ? rowPointers(first, columns) : blockPointer(first));
   }
   return scales;
 }
 
-PersistentFp8Matmul::Scales PersistentFp8Matmul::load(const Scales &pointers, Value block) {
-  auto loadAt = [&](Value pointer) {
-    auto tensor = dyn_cast<RankedTensorType>(pointer.getType());
-    return b.load(b.advance(pointer, tensor ? b.splat(block, tensor.getShape()) : block));
+Scales PersistentFp8Matmul::load(const Scales &pointers, Value block) {
+  auto loadAt = [&](Value pointer, unsigned axis) {
+    auto vector = dyn_cast<RankedTensorType>(pointer.getType());
+    Value scale = b.load(b.advance(pointer, vector ? b.splat(block, vector.getShape()) : block));
+    return vector ? b.expand(scale, axis) : b.splat(scale, {1, 1});
   };
-  return {loadAt(pointers.left), llvm::map_to_vector(pointers.right, loadAt)};
+  Scales scales{loadAt(pointers.left, 1), {}};
+  for (Value pointer : pointers.right) {
+    scales.right.push_back(loadAt(pointer, 0));
+  }
+  return scales;
 }
 
-llvm::SmallVector<Value> PersistentFp8Matmul::addBlocks(int64_t consumer, const Scales &pointers, Value first,
-                                                        int64_t count, ValueRange sums, RingPosition &position) {
+// --- products
+
+llvm::SmallVector<Value> PersistentFp8Matmul::addBlocks(int64_t consumer, int64_t count, LoadScales loadScales,
+                                                        ValueRange sums, RingPosition &position) {
   // Block after block, part after part; `window_` products are in flight, each in accumulators of its own.
   size_t numParts = parts_.size(), numProducts = size_t(count) * numParts;
   llvm::SmallVector<Value> next(sums), empty = zeros(), partials, slots;
@@ -209,10 +265,9 @@ llvm::SmallVector<Value> PersistentFp8Matmul::addBlocks(int64_t consumer, const 
   for (size_t product = 0; product < numProducts; ++product) {
     while (partials.size() < std::min(numProducts, product + window_)) {
       start();
-      // Loaded while the first products run.
-      for (int64_t block = int64_t(scales.size()); block < count; ++block) {
-        scales.push_back(load(pointers, b.add(first, b.i32(block))));
-      }
+    }
+    if (scales.empty()) {
+      scales = loadScales();
     }
     size_t block = product / numParts, part = product % numParts;
     Value partial = b.awaitProducts(partials[product], unsigned(partials.size() - 1 - product));
@@ -224,25 +279,82 @@ llvm::SmallVector<Value> PersistentFp8Matmul::addBlocks(int64_t consumer, const 
   return next;
 }
 
+llvm::SmallVector<Value> PersistentFp8Matmul::addSlot(int64_t consumer, ValueRange carried) {
+  constexpr int64_t kBlocks = PersistentTile::kBlocksOfScales;
+  size_t numSums = parts_.size();
+  RingPosition position = {carried[numSums], carried[numSums + 1]}, ofScales = {carried[numSums + 2], carried.back()};
+  llvm::SmallVector<Value> after;
+  if (tile_.columns <= kScaleBlock) {
+    auto read = [&] { return feed_->read(consumer, ofScales); };
+    after = addBlocks(consumer, kBlocks, read, carried.take_front(numSums), position);
+    after.append({position.slot, position.phase});
+  } else {
+    after.assign(carried.begin(), carried.begin() + ptrdiff_t(numSums) + 2);
+    after = addInLoop(consumer, feed_->read(consumer, ofScales), after);
+  }
+  after.append({ofScales.slot, ofScales.phase});
+  return after;
+}
+
+llvm::SmallVector<Value> PersistentFp8Matmul::addInLoop(int64_t consumer, llvm::ArrayRef<Scales> scales,
+                                                        ValueRange carried) {
+  // Written out, the blocks would have partial sums in registers of their own, more than there are. The scales move up,
+  // in a ring, so that all of them have one layout.
+  size_t numSums = parts_.size(), numOfBlock = 1 + numSums;
+  llvm::SmallVector<Value> state(carried);
+  for (const Scales &ofBlock : scales) {
+    state.push_back(ofBlock.left);
+    llvm::append_range(state, ofBlock.right);
+  }
+  state = b.loop(b.i32(0), b.i32(int64_t(scales.size())), 1, state, [&](Value, ValueRange now) {
+    RingPosition position = {now[numSums], now[numSums + 1]};
+    ValueRange ring = now.drop_front(numSums + 2);
+    auto first = [&] { return llvm::SmallVector<Scales>{{ring.front(), llvm::to_vector(ring.slice(1, numSums))}}; };
+    llvm::SmallVector<Value> next = addBlocks(consumer, 1, first, now.take_front(numSums), position);
+    next.append({position.slot, position.phase});
+    llvm::append_range(next, ring.drop_front(numOfBlock));
+    llvm::append_range(next, ring.take_front(numOfBlock));
+    return next;
+  });
+  state.truncate(numSums + 2);
+  return state;
+}
+
 llvm::SmallVector<Value> PersistentFp8Matmul::multiply(int64_t consumer, const ProductTile &at,
-                                                       RingPosition &position) {
-  Scales pointers = pointersToScales(consumer, at);
-  int64_t rest = numBlocks_ % tile_.unrolled, whole = numBlocks_ - rest;
+                                                       llvm::MutableArrayRef<RingPosition> positions) {
   llvm::SmallVector<Value> carried = zeros();
   size_t numSums = parts_.size();
-  auto add = [&](Value first, int64_t count, ValueRange now) {
-    RingPosition here = {now[numSums], now[numSums + 1]};
-    llvm::SmallVector<Value> sums = addBlocks(consumer, pointers, first, count, now.take_front(numSums), here);
-    sums.append({here.slot, here.phase});
-    return sums;
-  };
-  carried.append({position.slot, position.phase});
-  carried = b.loop(b.i32(0), b.i32(whole), tile_.unrolled, carried,
-                   [&](Value block, ValueRange now) { return add(block, tile_.unrolled, now); });
-  if (rest) {
-    carried = add(b.i32(whole), rest, carried);
+  for (const RingPosition &position : positions) {
+    carried.append({position.slot, position.phase});
   }
-  position = {carried[numSums], carried[numSums + 1]};
+  if (feed_) {
+    carried = b.loop(b.i32(0), b.i32(numBlocks_), PersistentTile::kBlocksOfScales, carried,
+                     [&](Value, ValueRange now) { return addSlot(consumer, now); });
+  } else {
+    Scales pointers = pointersToScales(consumer, at);
+    auto add = [&](Value first, int64_t count, ValueRange now) {
+      RingPosition position = {now[numSums], now[numSums + 1]};
+      auto loadAll = [&] {
+        llvm::SmallVector<Scales> scales;
+        for (int64_t block = 0; block < count; ++block) {
+          scales.push_back(load(pointers, b.add(first, b.i32(block))));
+        }
+        return scales;
+      };
+      llvm::SmallVector<Value> after = addBlocks(consumer, count, loadAll, now.take_front(numSums), position);
+      after.append({position.slot, position.phase});
+      return after;
+    };
+    int64_t rest = numBlocks_ % tile_.unrolled, whole = numBlocks_ - rest;
+    carried = b.loop(b.i32(0), b.i32(whole), tile_.unrolled, carried,
+                     [&](Value block, ValueRange now) { return add(block, tile_.unrolled, now); });
+    if (rest) {
+      carried = add(b.i32(whole), rest, carried);
+    }
+  }
+  for (auto [ring, position] : llvm::enumerate(positions)) {
+    position = {carried[numSums + 2 * ring], carried[numSums + 2 * ring + 1]};
+  }
   carried.truncate(numSums);
   return carried;
 }
@@ -280,7 +392,6 @@ llvm::SmallVector<PersistentVariant> chooseFp8Variants(const Description &descri
   }
   return {PersistentVariant{best}};
 }
-
 Result<BuiltKernel> buildPersistentFp8Matmul(const Description &description, llvm::ArrayRef<PersistentVariant> variants,
                                              const Target &target, MLIRContext &context) {
   using Op = Expression::Op;
@@ -306,10 +417,23 @@ Result<BuiltKernel> buildPersistentFp8Matmul(const Description &description, llv
   }
   ProductTiles tiles(shapes);
   Type fp32 = elementTypeOf("fp32", context);
+  llvm::SmallVector<SharedTile> scalesOfA, scalesOfB;
+  for (const ProductShapes &shape : shapes) {
+    if (shape.tile.scaleSlots > 0) {
+      ScaleFeed::addTiles(shape, scalesOfA, scalesOfB);
+    }
+  }
+  auto blocksOf = [](const Expression &size) {
+    return Expression::binary(Op::CeilDiv, size, Expression::constant(kScaleBlock));
+  };
+  Expression blocksOfB = blocksOf(n);
+  if (groups != RowGroups::None) {
+    blocksOfB = Expression::binary(Op::Mul, signature.expression("groups"), blocksOfB);
+  }
   signature.tiledTensor("a", inputType, rows, k, tiles.a);
-  signature.tensor("a_scale", fp32);
+  signature.tiledTensor("a_scale", fp32, rows, blocksOf(k), scalesOfA);
   signature.tiledTensor("b", inputType, columns, k, tiles.b);
-  signature.tensor("b_scale", fp32);
+  signature.tiledTensor("b_scale", fp32, blocksOfB, blocksOf(k), scalesOfB);
   if (groups != RowGroups::None) {
     signature.tensor(groups == RowGroups::Masked ? "valid_rows" : "row_group", elementTypeOf("int32", context));
   }

@@ -26,7 +26,8 @@ public:
   using PersistentProduct::PersistentProduct;
 
 private:
-  llvm::SmallVector<Value> multiply(int64_t consumer, const ProductTile &at, RingPosition &position) override;
+  llvm::SmallVector<Value> multiply(int64_t consumer, const ProductTile &at,
+                                    llvm::MutableArrayRef<RingPosition> positions) override;
   llvm::SmallVector<Value> startBlock(int64_t consumer, const RingPosition &position, ValueRange sums,
                                       bool accumulates);
   llvm::SmallVector<Value> awaitBlocks(ValueRange sums, unsigned inFlight);
@@ -48,7 +49,9 @@ llvm::SmallVector<Value> PersistentMatmul::awaitBlocks(ValueRange sums, unsigned
   return llvm::map_to_vector(sums, [&](Value sum) { return b.awaitProducts(sum, inFlight * unsigned(parts_.size())); });
 }
 
-llvm::SmallVector<Value> PersistentMatmul::multiply(int64_t consumer, const ProductTile &, RingPosition &position) {
+llvm::SmallVector<Value> PersistentMatmul::multiply(int64_t consumer, const ProductTile &,
+                                                    llvm::MutableArrayRef<RingPosition> positions) {
+  RingPosition &position = positions.front();
   // One block's products are in flight while the next ones are started; a slot is given back when those have begun.
   llvm::SmallVector<Value> carried = startBlock(consumer, position, zeros(), /*accumulates=*/false);
   size_t numSums = parts_.size();

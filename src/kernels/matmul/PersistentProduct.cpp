@@ -63,6 +63,7 @@ PersistentProduct::PersistentProduct(KernelBuilder &builder, const ProductShapes
 void PersistentProduct::write() {
   auto produceAll = [&] { produce(); };
   auto feedAll = [&] { feed(); };
+  auto fillAll = [&] { fillOwnRings(); };
   auto consumeFirst = [&] { consume(0); };
   auto consumeSecond = [&] { consume(1); };
   // One consumer has registers enough as launched.
@@ -75,6 +76,9 @@ void PersistentProduct::write() {
   roles.push_back(Role{.numWarps = 1, .registers = few, .body = produceAll});
   if (epilogue_.readsTensors()) {
     roles.push_back(Role{.numWarps = 1, .registers = few, .body = feedAll});
+  }
+  if (!startsOfOwnRings().empty()) {
+    roles.push_back(Role{.numWarps = 1, .registers = few, .body = fillAll});
   }
   specialize(b, roles);
 }
@@ -214,6 +218,8 @@ static llvm::SmallVector<RingPosition> positionsOf(ValueRange carried) {
 
 void PersistentProduct::consume(int64_t consumer) {
   llvm::SmallVector<RingPosition> start = {ring_->start()};
+  llvm::append_range(start, startsOfOwnRings());
+  size_t numRings = start.size();
   for (size_t part = 0; part < parts_.size() && !feeds_.empty(); ++part) {
     start.push_back(feeds_[size_t(consumer) * parts_.size() + part].start());
   }
@@ -221,8 +227,9 @@ void PersistentProduct::consume(int64_t consumer) {
   append(carried, start);
   forEachProduct(carried, [&](const ProductTile &at, ValueRange now) {
     llvm::SmallVector<RingPosition> positions = positionsOf(now);
-    llvm::SmallVector<Value> sums = multiply(consumer, at, positions.front());
-    store(consumer, sums, at, llvm::MutableArrayRef(positions).drop_front());
+    auto rings = llvm::MutableArrayRef(positions).take_front(numRings);
+    llvm::SmallVector<Value> sums = multiply(consumer, at, rings);
+    store(consumer, sums, at, llvm::MutableArrayRef(positions).drop_front(numRings));
     llvm::SmallVector<Value> next;
     append(next, positions);
     return next;

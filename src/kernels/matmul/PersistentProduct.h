@@ -77,9 +77,14 @@ public:
   void write();
 
 protected:
-  /// The sums of a consumer's rows of a tile over its blocks of K, one a part, in fp32; moves the position past the
-  /// blocks.
-  virtual llvm::SmallVector<mlir::Value> multiply(int64_t consumer, const ProductTile &at, RingPosition &position) = 0;
+  /// The sums of a consumer's rows of a tile over its blocks of K, one a part, in fp32. `positions` are those in the
+  /// ring of the operands and in the heir's own rings; moves them past the blocks.
+  virtual llvm::SmallVector<mlir::Value> multiply(int64_t consumer, const ProductTile &at,
+                                                  llvm::MutableArrayRef<RingPosition> positions) = 0;
+  /// Rings of what the heir reads besides the operands: where a consumer starts, and the role that fills them. No role
+  /// where there are none.
+  virtual llvm::SmallVector<RingPosition> startsOfOwnRings() const { return {}; }
+  virtual void fillOwnRings() {}
   /// Where a part of a tile lies among the columns of the result, and among the outer dimension of the right operand.
   virtual mlir::Value partColumn(const TilePosition &at, size_t part);
   virtual mlir::Value operandColumn(const TilePosition &at, size_t part) { return partColumn(at, part); }
@@ -93,6 +98,10 @@ protected:
                         bool accumulates);
   /// Zeros, one accumulator a part.
   llvm::SmallVector<mlir::Value> zeros();
+
+  using ProductBody = llvm::function_ref<llvm::SmallVector<mlir::Value>(const ProductTile &at, mlir::ValueRange now)>;
+  /// Runs `body` for the CTA's tiles, or parts of K of tiles.
+  llvm::SmallVector<mlir::Value> forEachProduct(mlir::ValueRange carried, ProductBody body);
 
   KernelBuilder &b;
   const ProductShapes &shapes_;
@@ -112,9 +121,6 @@ private:
   void store(int64_t consumer, mlir::ValueRange sums, const ProductTile &at, llvm::MutableArrayRef<RingPosition> feeds);
   /// Where a part of a consumer's results lies: row and column.
   std::pair<mlir::Value, mlir::Value> originOf(int64_t consumer, size_t part, const ProductTile &at);
-  using ProductBody = llvm::function_ref<llvm::SmallVector<mlir::Value>(const ProductTile &at, mlir::ValueRange now)>;
-  /// Runs `body` for the CTA's tiles, or parts of K of tiles.
-  llvm::SmallVector<mlir::Value> forEachProduct(mlir::ValueRange carried, ProductBody body);
 
   Epilogue epilogue_;
   std::vector<std::map<int64_t, TileStore>> stores_; ///< of each consumer, of each size of parts

@@ -30,6 +30,8 @@ constexpr int64_t kSumBytes = 4;        ///< of a partial sum
 constexpr int64_t kSwizzledBytes = 128; ///< of a row of a tile: what is loaded of K at a time
 constexpr int64_t kSharedBytes = 232448;
 constexpr int64_t kReserved = 2048; ///< barriers, captures, and what alignment loses
+constexpr int64_t kReservedBesideScales = 512;
+constexpr int64_t kBlockOfScales = 128; ///< of K
 constexpr int64_t kMostStages = 16, kFewestStages = 3;
 
 /// The product as the tile sees it: `rows x columns` results.
@@ -80,6 +82,19 @@ int64_t stagedBytes(const PersistentTile &tile, Problem problem) {
 
 int64_t stageBytes(const PersistentTile &tile, const Problem &problem) {
   return (tile.rows + tile.columns) * tile.k * problem.elementBytes;
+}
+
+/// Whether TMA can move the scales: rows of whole 16 bytes.
+bool bringsScales(const Problem &problem) {
+  return problem.promotes && llvm::divideCeil(problem.k, kBlockOfScales) % PersistentTile::kBlocksOfScales == 0;
+}
+
+/// Bytes of the slots for scales: 16 of each row of A, and of 8 rows for each part of B.
+int64_t scaleBytes(const PersistentTile &tile) {
+  constexpr int64_t kRow = 16, kRowsOfB = 8;
+  auto numParts = int64_t(tile.parts().size());
+  int64_t rows = tile.transposed ? tile.columns + kRowsOfB * tile.numConsumers() : tile.rows + kRowsOfB * numParts;
+  return tile.scaleSlots * rows * kRow;
 }
 
 int64_t numTiles(const PersistentTile &tile, const Problem &problem) {
@@ -147,7 +162,12 @@ double memoryClocks(const Problem &problem) {
 
 /// As many stages as fit; as many rows of tiles to a group as make a wave's rectangle square.
 PersistentTile complete(PersistentTile tile, const Problem &problem) {
-  int64_t fitting = (kSharedBytes - kReserved - stagedBytes(tile, problem)) / stageBytes(tile, problem);
+  if (bringsScales(problem)) {
+    // Blocks of large tiles last long enough for one slot, which leaves room for the operands.
+    tile.scaleSlots = tile.numConsumers() == 2 && !tile.transposed ? 1 : 4;
+  }
+  int64_t reserved = tile.scaleSlots > 0 ? kReservedBesideScales + scaleBytes(tile) : kReserved;
+  int64_t fitting = (kSharedBytes - reserved - stagedBytes(tile, problem)) / stageBytes(tile, problem);
   tile.stages = std::min(fitting, kMostStages);
   if (problem.promotes) {
     // What lies between the start of a product and the use of its sums takes longer than a product of few columns. The
