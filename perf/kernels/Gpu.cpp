@@ -29,6 +29,7 @@ struct Gpu::Api {
   Code (*eventRecord)(void *, void *) = nullptr;
   Code (*eventElapsed)(float *, void *, void *) = nullptr;
   Code (*memcpyDtoDAsync)(uint64_t, uint64_t, size_t, void *) = nullptr;
+  Code (*memGetInfo)(size_t *, size_t *) = nullptr;
 
   Api() : library(dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL)) {
     if (!library) {
@@ -52,6 +53,7 @@ struct Gpu::Api {
     load(eventRecord, "cuEventRecord");
     load(eventElapsed, "cuEventElapsedTime");
     load(memcpyDtoDAsync, "cuMemcpyDtoDAsync_v2");
+    load(memGetInfo, "cuMemGetInfo_v2");
   }
 
   template <typename T> void load(T &function, const char *name) {
@@ -132,6 +134,12 @@ void Gpu::repeat(uint64_t address, size_t patternBytes, size_t totalBytes) const
           "cuMemcpyDtoDAsync");
   }
   synchronize();
+}
+
+size_t Gpu::freeBytes() const {
+  size_t free = 0, total = 0;
+  check(api_->memGetInfo(&free, &total), "cuMemGetInfo");
+  return free;
 }
 
 std::string Gpu::driverVersion() const {

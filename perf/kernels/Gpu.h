@@ -42,6 +42,8 @@ public:
   void synchronize() const;
   /// Fills memory with copies of its first `patternBytes` bytes.
   void repeat(uint64_t address, size_t patternBytes, size_t totalBytes) const;
+  /// Of the device's memory, as the driver sees it now.
+  size_t freeBytes() const;
   std::string driverVersion() const;
 
 private:

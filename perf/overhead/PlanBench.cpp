@@ -18,6 +18,7 @@
 #include <cstdio>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
@@ -48,9 +49,8 @@ struct Way {
 
 /// What a process found.
 struct Outcome {
-  double seconds;          ///< from the creation of the runtime to the seal
-  double baseMiB, peakMiB; ///< before and after
-  double childrenMiB;      ///< the largest of its own children
+  double seconds;          ///< from an empty plan to the seal
+  double baseMiB, peakMiB; ///< with an open runtime and device; at the end
   uint64_t numKernels;
   jitk_counters_t counters;
 };
@@ -82,7 +82,6 @@ std::string joinPlans(const Options &options) {
 
 Outcome prepare(const Options &options, const std::string &text, const Way &way) {
   Outcome outcome = {};
-  outcome.baseMiB = peakResidentMiB();
   const char *bundle = way.bundle.c_str();
   jitk_runtime_options_t given = {};
   given.struct_size = sizeof given;
@@ -91,16 +90,17 @@ Outcome prepare(const Options &options, const std::string &text, const Way &way)
   given.bundles = &bundle;
   given.num_bundles = way.bundle.empty() ? 0 : 1;
   given.isolate_compiler = options.isolate;
-  Clock::time_point begin = Clock::now();
   api::Runtime runtime = api::Runtime::create(&given);
   api::Device device;
   jitk_prepare_options_t how = {};
   how.target = options.target.c_str();
   if (!options.device.empty()) {
-    device = api::Device::open(runtime, options.device);
+    device = api::Device::open(runtime, options.device); // an engine's is open before
     how.device = device.get();
     how.target = nullptr;
   }
+  outcome.baseMiB = peakResidentMiB();
+  Clock::time_point begin = Clock::now();
   api::Plan plan = api::Plan::create(runtime);
   plan.addJson(text);
   plan.prepare(how);
@@ -108,9 +108,6 @@ Outcome prepare(const Options &options, const std::string &text, const Way &way)
   plan.seal();
   outcome.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
   outcome.peakMiB = peakResidentMiB();
-  rusage children = {};
-  (void)::getrusage(RUSAGE_CHILDREN, &children);
-  outcome.childrenMiB = static_cast<double>(children.ru_maxrss) / 1024;
   outcome.numKernels = jitk_plan_size(plan.get());
   outcome.counters = runtime.counters();
   if (!way.exportTo.empty()) {
@@ -133,7 +130,7 @@ void print(const char *what, uint32_t jobs, const Outcome &outcome, double secon
   } else {
     std::printf(" %10s", "");
   }
-  std::printf(" %9.1f %9.1f %9.1f\n", outcome.baseMiB, outcome.peakMiB, outcome.childrenMiB);
+  std::printf(" %9.1f %9.1f\n", outcome.baseMiB, outcome.peakMiB);
   std::fflush(stdout);
 }
 
@@ -154,20 +151,24 @@ void printHits(const Options &options, const std::string &text, const char *what
 void run(const Options &options) {
   std::printf("commit %s, build %s, %u processors\n", kCommit, jitk_build_id(), std::thread::hardware_concurrency());
   const std::string text = joinPlans(options);
-  std::printf("%-10s %5s %8s %8s %9s %10s %9s %9s %9s\n", "start", "jobs", "kernels", "compiled", "seconds",
-              "efficiency", "base MiB", "peak MiB", "tool MiB");
+  std::printf("%-10s %5s %8s %8s %9s %10s %9s %9s\n", "start", "jobs", "kernels", "compiled", "seconds", "efficiency",
+              "base MiB", "peak MiB");
   test::TemporaryFolder folder;
-  double alone = 0;
-  std::string last;
+  std::map<uint32_t, Outcome> cold;
   for (uint32_t jobs : options.jobs) {
-    last = "store" + std::to_string(jobs);
-    Outcome outcome = prepareInChild(
-        options, text, {.store = folder.path(last), .bundle = "", .jobs = jobs, .exportTo = folder.path("bundle")});
-    alone = jobs == 1 ? outcome.seconds : alone;
+    cold[jobs] = prepareInChild(options, text,
+                                {.store = folder.path("store" + std::to_string(jobs)),
+                                 .bundle = "",
+                                 .jobs = jobs,
+                                 .exportTo = folder.path("bundle")});
+  }
+  for (const auto &[jobs, outcome] : cold) {
+    double alone = cold.contains(1) ? cold[1].seconds : 0;
     print("cold", jobs, outcome, outcome.seconds, alone / outcome.seconds / jobs);
   }
-  const uint32_t jobs = options.jobs.back();
-  printHits(options, text, "store", {.store = folder.path(last), .bundle = "", .jobs = jobs, .exportTo = ""});
+  const uint32_t jobs = cold.rbegin()->first;
+  printHits(options, text, "store",
+            {.store = folder.path("store" + std::to_string(jobs)), .bundle = "", .jobs = jobs, .exportTo = ""});
   printHits(options, text, "bundle", {.store = "", .bundle = folder.path("bundle"), .jobs = jobs, .exportTo = ""});
   std::printf("bundle: %.2f MiB\n", static_cast<double>(std::filesystem::file_size(folder.path("bundle"))) / (1 << 20));
 }

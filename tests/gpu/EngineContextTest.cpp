@@ -1,54 +1,17 @@
 // A device in a context that the engine made, beside the primary one.
 
 #include "jitk/jitk.hpp"
+#include "tests/gpu/EngineDriver.h"
 
-#include <dlfcn.h>
 #include <doctest/doctest.h>
 #include <string>
 #include <thread>
 #include <vector>
 
 using namespace jitk;
+using gpu::EngineDriver;
 
 namespace {
-
-/// The few functions of the driver that an engine calls here.
-struct EngineDriver {
-  using Context = void *;
-  using Stream = void *;
-
-  EngineDriver() {
-    library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-    REQUIRE(library);
-    load(create, "cuCtxCreate_v2");
-    load(destroy, "cuCtxDestroy_v2");
-    load(getCurrent, "cuCtxGetCurrent");
-    load(setCurrent, "cuCtxSetCurrent");
-    load(createStream, "cuStreamCreate");
-    load(destroyStream, "cuStreamDestroy_v2");
-  }
-
-  void *library = nullptr;
-  int (*create)(Context *, unsigned flags, int device) = nullptr;
-  int (*destroy)(Context) = nullptr;
-  int (*getCurrent)(Context *) = nullptr;
-  int (*setCurrent)(Context) = nullptr;
-  int (*createStream)(Stream *, unsigned flags) = nullptr;
-  int (*destroyStream)(Stream) = nullptr;
-
-  Context current() const {
-    Context context = nullptr;
-    CHECK(getCurrent(&context) == 0);
-    return context;
-  }
-
-private:
-  template <typename Function> void load(Function *&function, const char *name) {
-    function = reinterpret_cast<Function *>(dlsym(library, name));
-    bool found = function != nullptr;
-    REQUIRE_MESSAGE(found, name);
-  }
-};
 
 constexpr const char *kSource = "extern \"C\" __global__ void count(int *to, int n) {\n"
                                 "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"

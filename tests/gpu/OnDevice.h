@@ -31,17 +31,18 @@ private:
   }
 };
 
-/// The tensors of a problem on the device.
+/// The tensors of a problem on a device.
 class OnDevice {
 public:
-  explicit OnDevice(const std::string &text, uint64_t seed) {
+  explicit OnDevice(const std::string &text, uint64_t seed, api::Device device = Session::get().device)
+      : device_(std::move(device)) {
     auto description = parseDescription(text);
     REQUIRE(description.ok());
     auto tensors = reference::makeTensors(*description, {}, seed);
     REQUIRE(tensors.ok());
     for (reference::HostTensor &tensor : *tensors) {
-      buffers_.emplace_back(Session::get().device, tensor.bytes.size());
-      Session::get().device.copyToDevice(buffers_.back().address(), tensor.bytes.data(), tensor.bytes.size());
+      buffers_.emplace_back(device_, tensor.bytes.size());
+      device_.copyToDevice(buffers_.back().address(), tensor.bytes.data(), tensor.bytes.size());
       shapes_.push_back(tensor.shape);
     }
   }
@@ -56,18 +57,17 @@ public:
 
   std::vector<uint8_t> bytes(size_t index) const {
     std::vector<uint8_t> image(buffers_[index].size());
-    Session::get().device.copyToHost(image.data(), buffers_[index].address(), image.size());
+    device_.copyToHost(image.data(), buffers_[index].address(), image.size());
     return image;
   }
   std::vector<float> values(size_t index) const { return reference::decode(shapes_[index].dtype, bytes(index)); }
-  void poison(size_t index) const {
-    Session::get().device.fill(buffers_[index].address(), 0xFF, buffers_[index].size());
-  }
+  void poison(size_t index) const { device_.fill(buffers_[index].address(), 0xFF, buffers_[index].size()); }
   size_t size() const { return buffers_.size(); }
   const TensorShape &shape(size_t index) const { return shapes_[index]; }
   bool isWritten(size_t index) const { return shapes_[index].access == Access::Written; }
 
 private:
+  api::Device device_;
   std::vector<api::Buffer> buffers_;
   std::vector<TensorShape> shapes_;
 };
