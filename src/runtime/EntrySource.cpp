@@ -205,8 +205,7 @@ Result<std::shared_ptr<const Entry>> EntrySource::compileEntry(const Problem &pr
       .llvmMs = compiled.times.llvm,
       .assembleMs = compiled.times.assemble,
   };
-  return std::make_shared<const Entry>(
-      Entry{key, compiled.recipe.serialize(), facts, std::move(compiled.code), std::move(compiled.ptx)});
+  return std::make_shared<const Entry>(Entry{key, compiled.recipe.serialize(), facts, std::move(compiled.code)});
 }
 
 } // namespace jitk

@@ -26,6 +26,10 @@ static constexpr uint64_t kMaximalEntryBytes = uint64_t{1} << 30;
 // A temporary file is written in milliseconds; one this old has lost its writer.
 static constexpr int64_t kAbandonedAfter = int64_t{3600} * 1'000'000'000;
 
+// How long what a walk through the folder found is relied upon: long beside a publication, so that those of a bundle's
+// import do not walk each, and short beside what other processes need to fill half a store.
+static constexpr std::chrono::seconds kWalkLasts(1);
+
 // Key locks use offsets with the top two bits clear, so that these are nobody else's.
 static constexpr int64_t kEvictionLock = INT64_MAX - 1;
 static constexpr int64_t kFirstToken = int64_t{1} << 62;
@@ -152,6 +156,7 @@ Status DiskStore::publish(const Entry &entry) {
         .atStage("store");
   }
   std::string name = fileNameOf(entry.key);
+  bool isKnown = isAsWalked();
   // A temporary file can vanish: after a jump of the clock it looks abandoned to other processes.
   int error = place(name, bytes);
   if (error == ENOENT) {
@@ -160,8 +165,33 @@ Status DiskStore::publish(const Entry &entry) {
   if (error != 0) {
     return cannotWrite(error);
   }
-  (void)evict(maximalBytes_);
+  if (!isKnown || !addToWalk(bytes.size())) {
+    (void)evict(maximalBytes_);
+  }
   return okStatus();
+}
+
+int64_t DiskStore::folderTime() const {
+  struct stat status;
+  return ::fstat(folder_.descriptor(), &status) == 0 ? nanoseconds(status.st_mtim) : -1;
+}
+
+/// Whether nobody else changed the folder since this process walked through it.
+bool DiskStore::isAsWalked() {
+  std::lock_guard lock(mutex_);
+  return walk_ && walk_->folderTime == folderTime();
+}
+
+/// Counts what this process has published. True if the bound holds for certain: half of it is left for what escapes the
+/// folder's time, whose ticks are longer than a publication.
+bool DiskStore::addToWalk(uint64_t bytes) {
+  std::lock_guard lock(mutex_);
+  if (!walk_) {
+    return false;
+  }
+  walk_->bytes += bytes;
+  walk_->folderTime = folderTime();
+  return walk_->bytes <= maximalBytes_ / 2 && std::chrono::steady_clock::now() - walk_->when < kWalkLasts;
 }
 
 int DiskStore::place(const std::string &name, std::span<const uint8_t> bytes) {
@@ -230,10 +260,17 @@ Status DiskStore::evict(uint64_t bytes) {
   if (lock.outcome() == KeyLock::Outcome::TimedOut) {
     return okStatus();
   }
+  Walk walk = {.bytes = 0, .folderTime = folderTime(), .when = std::chrono::steady_clock::now()};
   std::vector<Listed> files = listFiles();
   uint64_t total = 0;
   for (const Listed &file : files) {
     total += file.bytes;
+  }
+  walk.bytes = total;
+  {
+    // What is removed below changes the folder, so that the next publication walks again.
+    std::lock_guard guard(mutex_);
+    walk_ = walk;
   }
   if (total > bytes) {
     removeQuarantine();

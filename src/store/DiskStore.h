@@ -19,6 +19,8 @@
 #include <atomic>
 #include <chrono>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -72,6 +74,13 @@ private:
     int64_t lastUse; ///< nanoseconds of the epoch
   };
 
+  /// What walking the folder found, and what this process has added since.
+  struct Walk {
+    uint64_t bytes = 0;     ///< of all entries
+    int64_t folderTime = 0; ///< of the folder's last change that this process knows of
+    std::chrono::steady_clock::time_point when;
+  };
+
   DiskStore(std::string path, File folder, uint64_t maximalBytes, Log &log)
       : path_(std::move(path)), folder_(std::move(folder)), maximalBytes_(maximalBytes), log_(log) {}
 
@@ -83,6 +92,10 @@ private:
   /// Least recently used first. Removes abandoned temporary files on the way.
   std::vector<Listed> listFiles();
   Status evict(uint64_t bytes);
+  /// Nanoseconds of the epoch; -1 if they cannot be had.
+  int64_t folderTime() const;
+  bool isAsWalked();
+  bool addToWalk(uint64_t bytes);
   /// Writes a file and gives it its name; 0, or the errno of what failed.
   int place(const std::string &name, std::span<const uint8_t> bytes);
   bool writeAside(const std::string &temporary, std::span<const uint8_t> bytes);
@@ -92,6 +105,8 @@ private:
   const File folder_;
   const uint64_t maximalBytes_;
   Log &log_;
+  std::mutex mutex_;
+  std::optional<Walk> walk_;           ///< the last one; guarded by mutex_
   std::atomic<bool> readOnly_ = false; ///< the first write that can never work sets it
   std::atomic<bool> warned_ = false;
 };

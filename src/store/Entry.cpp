@@ -18,7 +18,6 @@ static std::vector<uint8_t> serializeBody(const Entry &entry) {
     writer.real(time);
   }
   writer.bytes(entry.code);
-  writer.string(entry.ptx);
   return writer.take();
 }
 
@@ -71,7 +70,7 @@ Result<Entry> Entry::deserialize(std::span<const uint8_t> bytes) {
   if (!Key::parse(reader.bytes(), parts)) {
     return damaged("key of another version");
   }
-  Entry entry{Key(std::move(parts)), {}, {}, {}, {}};
+  Entry entry{Key(std::move(parts)), {}, {}, {}};
   std::span<const uint8_t> recipe = reader.bytes();
   entry.recipe.assign(recipe.begin(), recipe.end());
   entry.facts.registers = reader.integer<uint32_t>();
@@ -82,7 +81,6 @@ Result<Entry> Entry::deserialize(std::span<const uint8_t> bytes) {
   }
   std::span<const uint8_t> code = reader.bytes();
   entry.code.assign(code.begin(), code.end());
-  entry.ptx = reader.string();
   if (!reader.finished() || entry.code.empty()) {
     return damaged("fields do not fill the entry");
   }

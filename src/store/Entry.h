@@ -6,7 +6,7 @@
 //       12      4  zero
 //       16      8  length of all bytes
 //       24     16  XXH3-128 of all bytes from 40 on
-//       40      -  key, recipe, facts, code, PTX; strings and byte runs with a 32-bit length before them
+//       40      -  key, recipe, facts, code; byte runs with a 32-bit length before them
 //
 // Nothing in it names a place, so that a file can be copied anywhere. Every flipped bit and every missing byte is found
 // before any of it is used.
@@ -33,16 +33,15 @@ struct EntryFacts {
 };
 
 struct Entry {
-  static constexpr uint32_t kVersion = 1; ///< of the byte form
+  static constexpr uint32_t kVersion = 2; ///< of the byte form
 
   Key key;
   std::vector<uint8_t> recipe; ///< as `Recipe::serialize` wrote it
   EntryFacts facts;
   std::vector<uint8_t> code; ///< what a device loads; never empty
-  std::string ptx;
 
   /// Bytes that holding it in memory takes, about.
-  size_t footprint() const { return sizeof(Entry) + key.bytes().size() + recipe.size() + code.size() + ptx.size(); }
+  size_t footprint() const { return sizeof(Entry) + key.bytes().size() + recipe.size() + code.size(); }
 
   std::vector<uint8_t> serialize() const;
   /// Fails with DataLoss, saying what is wrong with the bytes.

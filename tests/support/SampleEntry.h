@@ -12,7 +12,7 @@ inline Key sampleKey(const std::string &description = "sample n=1", const std::s
 
 /// An entry whose code is `codeBytes` long, with values that tell one entry from another.
 inline Entry sampleEntry(const Key &key, size_t codeBytes = 64) {
-  Entry entry{key, {1, 2, 3}, {}, std::vector<uint8_t>(codeBytes, static_cast<uint8_t>(key.hash())), "ptx"};
+  Entry entry{key, {1, 2, 3}, {}, std::vector<uint8_t>(codeBytes, static_cast<uint8_t>(key.hash()))};
   entry.facts = {
       .registers = 40, .spillBytes = 0, .sharedBytes = 1024, .buildMs = 1, .lowerMs = 2, .llvmMs = 3, .assembleMs = 4};
   return entry;

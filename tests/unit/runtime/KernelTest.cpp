@@ -14,7 +14,7 @@ namespace {
 
 /// An entry with any recipe, as if it were compiled for `target`.
 Obtained obtained(const Recipe &recipe, const Target &target = kTarget) {
-  Entry entry{Key({"stub", target.toString(), "build", "", "stub"}), recipe.serialize(), {}, {0x7f}, ""};
+  Entry entry{Key({"stub", target.toString(), "build", "", "stub"}), recipe.serialize(), {}, {0x7f}};
   return {std::make_shared<const Entry>(std::move(entry)), Tier::Compiled, 0};
 }
 

@@ -6,9 +6,14 @@
 #include "tests/support/SampleEntry.h"
 #include "tests/support/TemporaryFolder.h"
 
+#include <cstdlib>
 #include <doctest/doctest.h>
+#include <fcntl.h>
 #include <functional>
+#include <linux/btrfs.h>
+#include <linux/loop.h>
 #include <sched.h>
+#include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -49,6 +54,69 @@ std::unique_ptr<DiskStore> openStore(const std::string &path, Log &log) {
   Result<std::unique_ptr<DiskStore>> store = DiskStore::open(path, uint64_t{1} << 30, log);
   return store.ok() ? *std::move(store) : nullptr;
 }
+
+/// Publishes `count` entries, for some of which there is no room, then makes room. 0 if all was right.
+int fillAndHeal(const std::string &folder, int count, std::string_view problem) {
+  LogLines lines;
+  Log log(lines.sink(), LogFilter{LogLevel::Warning, {}});
+  std::unique_ptr<DiskStore> store = openStore(folder, log);
+  if (!store) {
+    return 1;
+  }
+  for (int i = 0; i < count; ++i) {
+    (void)store->publish(sampleEntry(sampleKey(std::to_string(i)), 30'000));
+  }
+  int numFound = 0;
+  for (int i = 0; i < count; ++i) {
+    Key key = sampleKey(std::to_string(i));
+    std::shared_ptr<const Entry> found = store->find(key);
+    if (found && found->serialize() != sampleEntry(key, 30'000).serialize()) {
+      return 2;
+    }
+    numFound += found != nullptr;
+  }
+  if (numFound == 0 || numFound == count || lines.lines().size() != 1 ||
+      lines.lines()[0].find(problem) == std::string::npos) {
+    return 3;
+  }
+  (void)store->collect(0);
+  ::sync(); // some file systems give a quota back with their next transaction
+  (void)store->publish(sampleEntry(sampleKey("new")));
+  return store->find(sampleKey("new")) ? 0 : 4;
+}
+
+#ifdef JITK_MKFS_BTRFS
+/// Makes a file system with room for a megabyte by quota, and mounts it at `folder` for this process alone. False where
+/// the system does not let it.
+bool mountWithQuota(const std::string &image, const std::string &folder) {
+  static constexpr off_t kImageBytes = off_t{128} << 20; // sparse
+  File file(::open(image.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  const std::string make = JITK_MKFS_BTRFS " -q " + image + " > /dev/null";
+  File control(::open("/dev/loop-control", O_RDWR | O_CLOEXEC));
+  if (!file || ::ftruncate(file.descriptor(), kImageBytes) != 0 || std::system(make.c_str()) != 0 || !control) {
+    return false;
+  }
+  int number = ::ioctl(control.descriptor(), LOOP_CTL_GET_FREE);
+  std::string device = "/dev/loop" + std::to_string(number);
+  File loop(::open(device.c_str(), O_RDWR | O_CLOEXEC));
+  loop_config config = {};
+  config.fd = static_cast<uint32_t>(file.descriptor());
+  config.info.lo_flags = LO_FLAGS_AUTOCLEAR; // goes with its mount
+  if (number < 0 || !loop || ::ioctl(loop.descriptor(), LOOP_CONFIGURE, &config) != 0 || ::unshare(CLONE_NEWNS) != 0 ||
+      ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
+      ::mount(device.c_str(), folder.c_str(), "btrfs", 0, nullptr) != 0) {
+    return false;
+  }
+  File top(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  btrfs_ioctl_quota_ctl_args enable = {};
+  enable.cmd = BTRFS_QUOTA_CTL_ENABLE;
+  btrfs_ioctl_qgroup_limit_args limit = {}; // group 0: of the folder's own volume
+  limit.lim.flags = BTRFS_QGROUP_LIMIT_MAX_RFER;
+  limit.lim.max_rfer = 1 << 20;
+  return top && ::ioctl(top.descriptor(), BTRFS_IOC_QUOTA_CTL, &enable) == 0 &&
+         ::ioctl(top.descriptor(), BTRFS_IOC_QGROUP_LIMIT, &limit) == 0;
+}
+#endif
 
 } // namespace
 
@@ -155,30 +223,7 @@ TEST_CASE("a full disk and one without inodes cost one line, and heal when there
           ::mount("tmpfs", folder.path().c_str(), "tmpfs", 0, limits) != 0) {
         return 100;
       }
-      LogLines lines;
-      Log log(lines.sink(), LogFilter{LogLevel::Warning, {}});
-      std::unique_ptr<DiskStore> store = openStore(folder.path("store"), log);
-      if (!store) {
-        return 1;
-      }
-      for (int i = 0; i < 10; ++i) {
-        (void)store->publish(sampleEntry(sampleKey(std::to_string(i)), 30'000));
-      }
-      int numFound = 0;
-      for (int i = 0; i < 10; ++i) {
-        Key key = sampleKey(std::to_string(i));
-        std::shared_ptr<const Entry> found = store->find(key);
-        if (found && found->serialize() != sampleEntry(key, 30'000).serialize()) {
-          return 2;
-        }
-        numFound += found != nullptr;
-      }
-      if (numFound == 0 || numFound == 10 || lines.lines().size() != 1) {
-        return 3;
-      }
-      (void)store->collect(0);
-      (void)store->publish(sampleEntry(sampleKey("new")));
-      return store->find(sampleKey("new")) ? 0 : 4;
+      return fillAndHeal(folder.path("store"), 10, "");
     });
     if (wrong == 100) {
       MESSAGE("SKIPPED: needs the right to mount");
@@ -186,6 +231,25 @@ TEST_CASE("a full disk and one without inodes cost one line, and heal when there
       CHECK(wrong == 0);
     }
   }
+}
+
+TEST_CASE("a quota costs one line that names it, and heals when there is room") {
+#ifdef JITK_MKFS_BTRFS
+  if (!root()) {
+    return;
+  }
+  TemporaryFolder images, folder;
+  int wrong = inChild([&] {
+    return mountWithQuota(images.path("image"), folder.path()) ? fillAndHeal(folder.path("store"), 50, "quota") : 100;
+  });
+  if (wrong == 100) {
+    MESSAGE("SKIPPED: needs the right to mount, a loop device, and btrfs with quotas");
+  } else {
+    CHECK(wrong == 0);
+  }
+#else
+  MESSAGE("SKIPPED: needs mkfs.btrfs");
+#endif
 }
 
 TEST_SUITE_END();

@@ -10,6 +10,7 @@
 
 #include <cerrno>
 #include <cstdarg>
+#include <dirent.h>
 #include <dlfcn.h>
 #include <doctest/doctest.h>
 #include <fcntl.h>
@@ -53,6 +54,8 @@ struct {
     return true;
   }
 } fault;
+
+int numWalks = 0; ///< through folders
 
 template <typename Function> Function *real(const char *name) {
   return reinterpret_cast<Function *>(::dlsym(RTLD_NEXT, name));
@@ -116,6 +119,12 @@ int mkdirat(int folder, const char *path, mode_t mode) {
 int futimens(int file, const struct timespec times[2]) {
   static auto *next = real<int(int, const struct timespec *)>("futimens");
   return fault.strikes() ? -1 : next(file, times);
+}
+
+DIR *fdopendir(int file) {
+  static auto *next = real<DIR *(int)>("fdopendir");
+  ++numWalks;
+  return next(file);
 }
 
 int fstat(int file, struct stat *status) {
@@ -241,6 +250,30 @@ TEST_CASE("a temporary file that vanishes once is written again") {
     ++call;
   }
   CHECK(call > 4);
+}
+
+TEST_CASE("many publications in a row do not walk through the folder each, and yet the bound holds") {
+  TemporaryFolder folder = TemporaryFolder::inMemory();
+  Log log;
+  const uint64_t one = sampleEntry(sampleKey("0000")).serialize().size();
+  std::unique_ptr<DiskStore> store = *DiskStore::open(folder.path("store"), 2000 * one, log);
+  std::unique_ptr<DiskStore> other = *DiskStore::open(folder.path("store"), 2000 * one, log);
+  auto nameOf = [](int i) { return std::to_string(1000 + i); };
+  auto begin = std::chrono::steady_clock::now();
+  numWalks = 0;
+  for (int i = 0; i < 400; ++i) {
+    REQUIRE(store->publish(sampleEntry(sampleKey(nameOf(i)))).ok());
+  }
+  // One a second, and the first.
+  CHECK(numWalks <= 2 + std::chrono::ceil<std::chrono::seconds>(std::chrono::steady_clock::now() - begin).count());
+  // Another process fills the rest meanwhile, which this one must see.
+  for (int i = 400; i < 2000; ++i) {
+    REQUIRE(other->publish(sampleEntry(sampleKey(nameOf(i)))).ok());
+  }
+  for (int i = 2000; i < 2010; ++i) {
+    REQUIRE(store->publish(sampleEntry(sampleKey(nameOf(i)))).ok());
+  }
+  CHECK(store->list(/*quarantine=*/false).size() == 2000);
 }
 
 TEST_CASE("a read or write that does a part is continued") { CHECK(atEveryCall(Fault::Short, EIO) > 40); }
