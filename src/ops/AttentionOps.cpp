@@ -86,6 +86,7 @@ static OpSchema mlaDecode() {
           },
       .scalars = {{"scale", "1/sqrt(latent_dim+rope_dim)",
                    "of the scores; models stretch their context by changing it"}},
+      .products = {{{"seq_q", "heads"}}},
       .check = checkMlaDecode,
   };
 }
@@ -188,6 +189,7 @@ void addAttentionOps(std::vector<OpSchema> &ops) {
           },
       .scalars = {},
       .multiples = {{"heads", "kv_heads"}},
+      .products = {{{"batch", "heads", "seq_q"}}, {{"heads", "head_dim"}}, {{"heads", "value_dim"}}},
       .check = checkAttention,
   });
   ops.push_back(mlaDecode());

@@ -16,6 +16,8 @@ namespace jitk {
 /// One dimension of a problem: static, or known at launch only.
 struct Dimension {
   static constexpr int64_t kDynamic = -1;
+  /// The most that a size of an op may be: kernels count in 32 bits, and in tiles that may end 255 behind the last.
+  static constexpr int64_t kLargest = INT32_MAX - 255;
 
   int64_t value = kDynamic; ///< the size, or kDynamic
   int64_t divisor = 1;      ///< dynamic: every size at launch is a multiple of this

@@ -97,6 +97,7 @@ void addLinearAttentionOps(std::vector<OpSchema> &ops) {
           },
       .scalars = {},
       .multiples = {{"v_heads", "qk_heads"}},
+      .products = {{{"batch", "tokens"}, "!varlen"}},
       .check = checkGatedDeltaRule,
   });
 }

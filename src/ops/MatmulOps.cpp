@@ -99,6 +99,7 @@ void addMatmulOps(std::vector<OpSchema> &ops) {
               {"c", "@out_dtype", {"masked?groups:1", "m", "n"}, Access::Written, "row major"},
           },
       .scalars = {},
+      .products = {{{"groups", "n"}}, {{"groups", "m"}, "masked"}},
   });
 }
 

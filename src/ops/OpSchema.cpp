@@ -2,6 +2,7 @@
 
 #include "src/ops/Families.h"
 #include "src/ops/Quoting.h"
+#include "src/ops/SizeRules.h"
 #include "src/ops/Spelling.h"
 
 #include <algorithm>
@@ -156,16 +157,24 @@ Result<Description> OpSchema::describe(std::span<const Given> given) const {
   }
   for (const auto &[own, text] : given) {
     if (!attribute(own)) {
-      AttributeSchema schema{own, Kind::Dimension, "", ""};
+      AttributeSchema schema{own, Kind::Dimension, "", "", {}, 1, INT32_MAX};
       JITK_ASSIGN(values[std::string(own)], parseValue(schema, text));
     }
   }
   Description description{std::string(name), std::move(values)};
   JITK_TRY(checkMultiples(*this, description));
+  JITK_TRY(SizeRules(description, {}).check({}));
   if (check) {
     JITK_TRY(check(description));
   }
   return description;
+}
+
+bool isPresent(std::string_view condition, const Description &description) {
+  if (condition.starts_with('!')) {
+    return !description.flag(condition.substr(1));
+  }
+  return condition.empty() || description.flag(condition);
 }
 
 std::span<const OpSchema> allOps() {

@@ -34,7 +34,7 @@ struct AttributeSchema {
   std::string_view meaning;
   std::vector<std::string_view> words = {}; ///< Word: all that is allowed
   int64_t minimum = 1;                      ///< Integer, and a Dimension's size or bound
-  int64_t maximum = INT32_MAX;
+  int64_t maximum = Dimension::kLargest;
   /// Dimension: the least size at a launch. Most are sizes of tensors, which may be empty.
   int64_t leastAtLaunch = 0;
 };
@@ -70,6 +70,12 @@ struct ScalarSchema {
   std::string_view meaning;
 };
 
+/// Sizes whose product a kernel counts in 32 bits.
+struct ProductRule {
+  std::vector<std::string_view> factors; ///< dimensions, and integer attributes
+  std::string_view presentIf = {};       ///< as a TensorSchema's
+};
+
 struct OpSchema {
   std::string_view name;
   std::string_view summary;
@@ -78,10 +84,12 @@ struct OpSchema {
   std::vector<ScalarSchema> scalars; ///< in the order of a launch
   /// Dimensions that are multiples of another, static or at each launch: {"heads", "kv_heads"}.
   std::vector<std::pair<std::string_view, std::string_view>> multiples = {};
+  /// Products that are at most `Dimension::kLargest`: of static sizes, and of all sizes at each launch.
+  std::vector<ProductRule> products = {};
   /// Attributes that are not named above are dimensions of the user's.
   bool ownDimensions = false;
   /// What else must hold between attributes; null = nothing. Sees no size that is known at launch only: what it would
-  /// say of one belongs to `multiples`.
+  /// say of one belongs to `multiples` or `products`.
   Status (*check)(const Description &description) = nullptr;
 
   /// Name and text of an attribute, as a user gives it.
@@ -95,6 +103,9 @@ struct OpSchema {
   /// The schema as a JSON object, for people and tools.
   std::string toJson() const;
 };
+
+/// Whether a tensor or a rule with this `presentIf` is there.
+bool isPresent(std::string_view condition, const Description &description);
 
 /// All ops, in the order of their names. Lives as long as the library.
 std::span<const OpSchema> allOps();

@@ -55,6 +55,16 @@ std::string OpSchema::toJson() const {
                {"attributes", Json::array()},
                {"tensors", Json::array()},
                {"scalars", Json::array()}};
+  for (const auto &[multiple, factor] : multiples) {
+    json["multiples"].push_back(Json{{"dimension", multiple}, {"of", factor}});
+  }
+  for (const ProductRule &rule : products) {
+    Json product = {{"factors", rule.factors}, {"maximum", Dimension::kLargest}};
+    if (!rule.presentIf.empty()) {
+      product["present_if"] = rule.presentIf;
+    }
+    json["products"].push_back(std::move(product));
+  }
   if (ownDimensions) {
     json["own_dimensions"] = true;
   }

@@ -41,9 +41,29 @@ SizeRules::SizeRules(const Description &description, std::vector<std::string> dy
       multiples_.push_back({*size, *by});
     }
   }
+  addProducts(**schema, description);
+}
+
+void SizeRules::addProducts(const OpSchema &schema, const Description &description) {
+  for (const ProductRule &rule : schema.products) {
+    if (!isPresent(rule.presentIf, description)) {
+      continue;
+    }
+    // Sizes that no launch gives may be as little as one.
+    Product product;
+    for (std::string_view name : rule.factors) {
+      if (std::optional<Extent> extent = extentOf(description, name)) {
+        product.push_back(std::move(*extent));
+      }
+    }
+    products_.push_back(std::move(product));
+  }
 }
 
 std::optional<SizeRules::Extent> SizeRules::extentOf(const Description &description, std::string_view name) const {
+  if (const auto *integer = std::get_if<int64_t>(&description.attributes().find(name)->second)) {
+    return Extent{std::string(name), -1, *integer};
+  }
   const Dimension &dimension = description.dimension(name);
   if (dimension.isStatic()) {
     return Extent{std::string(name), -1, dimension.value};
@@ -51,6 +71,31 @@ std::optional<SizeRules::Extent> SizeRules::extentOf(const Description &descript
   // A recipe may not need the size: then no launch gives it, and nothing can be checked.
   auto found = std::find(names_.begin(), names_.end(), name);
   return found == names_.end() ? std::nullopt : std::optional(Extent{std::string(name), found - names_.begin(), 0});
+}
+
+/// Sizes are not negative.
+bool SizeRules::isCountable(const Product &product, std::span<const int64_t> sizes) {
+  int64_t value = 1;
+  bool fits = true;
+  for (const Extent &factor : product) {
+    int64_t size = factor.at(sizes);
+    if (size == 0) {
+      return true;
+    }
+    fits = fits && !__builtin_mul_overflow(value, size, &value) && value <= Dimension::kLargest;
+  }
+  return fits;
+}
+
+Status SizeRules::largeProduct(const Product &product, std::span<const int64_t> sizes) {
+  std::string names, found;
+  for (const Extent &factor : product) {
+    const char *separator = names.empty() ? "" : " x ";
+    names += separator + factor.name;
+    found += separator + std::to_string(factor.at(sizes));
+  }
+  return invalidArgument("product " + names + " must be at most " + std::to_string(Dimension::kLargest) + ": got " +
+                         found);
 }
 
 Status SizeRules::check(std::span<const int64_t> sizes) const {
@@ -74,6 +119,11 @@ Status SizeRules::check(std::span<const int64_t> sizes) const {
     int64_t size = multiple.at(sizes), by = factor.at(sizes);
     if (by == 0 ? size != 0 : size % by != 0) {
       return wrongSize(multiple.name, "a multiple of " + factor.name + " " + std::to_string(by), size);
+    }
+  }
+  for (const Product &product : products_) {
+    if (!isCountable(product, sizes)) {
+      return largeProduct(product, sizes);
     }
   }
   return okStatus();

@@ -20,8 +20,8 @@ public:
   SizeRules(const Description &description, std::vector<std::string> dynamicDimensions);
 
   /// Fails with InvalidArgument, naming the dimension, if there are more or fewer sizes than dimensions, if one is
-  /// below what its op takes, above its bound, or no multiple of what it must be one of. Allocates nothing unless it
-  /// fails.
+  /// below what its op takes, above its bound, no multiple of what it must be one of, or part of a product that is too
+  /// large. Allocates nothing unless it fails.
   Status check(std::span<const int64_t> sizes) const;
 
 private:
@@ -41,12 +41,17 @@ private:
   struct Multiple {
     Extent multiple, factor;
   };
+  using Product = std::vector<Extent>; ///< at most Dimension::kLargest
 
   std::optional<Extent> extentOf(const Description &description, std::string_view name) const;
+  void addProducts(const OpSchema &schema, const Description &description);
+  static bool isCountable(const Product &product, std::span<const int64_t> sizes);
+  [[gnu::cold, gnu::noinline]] static Status largeProduct(const Product &product, std::span<const int64_t> sizes);
 
   std::vector<std::string> names_;
   std::vector<Limits> limits_; ///< one a dimension
   std::vector<Multiple> multiples_;
+  std::vector<Product> products_;
 };
 
 } // namespace jitk

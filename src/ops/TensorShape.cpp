@@ -113,15 +113,6 @@ static Result<int64_t> evaluate(std::string_view expression, const Description &
   return sizeOf(extentOf(expression, description), description, sizes);
 }
 
-/// Whether the flag that a tensor depends on is as it wants.
-static bool isPresent(const TensorSchema &tensor, const Description &description) {
-  std::string_view flag = tensor.presentIf;
-  if (flag.starts_with('!')) {
-    return !description.flag(flag.substr(1));
-  }
-  return flag.empty() || description.flag(flag);
-}
-
 /// Refuses sizes that no dynamic dimension takes, and those that break a rule. One that no tensor needs may be missing.
 static Status checkSizes(const Description &description, const DynamicSizes &sizes) {
   for (const auto &[name, size] : sizes) {
@@ -180,7 +171,7 @@ Result<std::vector<TensorForm>> tensorForms(const Description &description) {
   }
   std::vector<TensorForm> forms;
   for (const TensorSchema &tensor : schema->tensors) {
-    if (!isPresent(tensor, description)) {
+    if (!isPresent(tensor.presentIf, description)) {
       continue;
     }
     TensorForm form{std::string(tensor.name), dtypeOf(tensor, description), {}, false};
@@ -224,7 +215,7 @@ Result<std::vector<TensorShape>> tensorShapes(const Description &description, co
   }
   std::vector<TensorShape> shapes;
   for (const TensorSchema &tensor : schema->tensors) {
-    if (!isPresent(tensor, description)) {
+    if (!isPresent(tensor.presentIf, description)) {
       continue;
     }
     TensorShape shape;

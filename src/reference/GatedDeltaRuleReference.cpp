@@ -7,6 +7,15 @@
 #include <cmath>
 
 namespace jitk::reference {
+
+/// Largest RMS of the errors over RMS of the values in mode chunk, where products have operands of the inputs' dtype
+/// throughout: a bound of the field, which each kernel of the kind is held to.
+static constexpr double kChunkedRmsRatio = 0.01;
+/// The same where keys have one channel and are all parallel: the roundings of a chunk's updates add up.
+static constexpr double kParallelKeysRmsRatio = 0.02;
+/// Fewer elements are no sample: the RMS of a few is small where they happen to cancel, and says nothing of the errors.
+static constexpr int64_t kLeastSample = 64;
+
 namespace {
 
 /// The problem's sizes and operands.
@@ -27,7 +36,18 @@ struct DeltaRule {
   }
   int64_t allTokens() const { return (varlen ? 1 : batch) * tokens; }
   int64_t stateElements() const { return keyDim * valueDim; }
+  int64_t numStates() const { return slotOf.empty() ? batch : slots; }
   int64_t rowsOfState() const { return isValueMajor ? valueDim : keyDim; }
+  /// Whether a head of the sequence has too few elements for their RMS to be a measure.
+  bool isSmall(int64_t sequence) const {
+    int64_t outputs = (end(sequence) - begin(sequence)) * valueDim;
+    return isChunked && outputs > 0 && std::min(outputs, stateElements()) < kLeastSample;
+  }
+  /// The largest RMS of errors over RMS of values, of a tensor of so many elements; 0 = anything.
+  double rmsRatio(int64_t elements = kLeastSample) const {
+    double ratio = keyDim == 1 ? kParallelKeysRmsRatio : kChunkedRmsRatio;
+    return isChunked && elements >= kLeastSample ? ratio : 0;
+  }
   /// Where a sequence's states lie among the states that are read and written; -1 = nowhere.
   int64_t stateOf(int64_t sequence) const {
     if (slotOf.empty()) {
@@ -90,9 +110,6 @@ private:
 
 } // namespace
 
-/// Largest RMS of the errors over RMS of the values in mode chunk, where products have operands of the inputs' dtype
-/// throughout: a bound of the field, which each kernel of the kind is held to.
-static constexpr double kChunkedRmsRatio = 0.01;
 /// No single error is larger than so many standard deviations.
 static constexpr double kDeviations = 8;
 /// What heads are computed for at most, in updates of one element of a state: some 30 seconds of one core. A head is
@@ -118,6 +135,12 @@ static std::vector<double> normFactors(const DeltaRule &p, const std::vector<flo
 }
 
 namespace {
+
+/// Sums over the tokens of a head: of the squares of its state, and of the mean squares of outputs that are as large as
+/// the state and the query have them, without cancellation.
+struct Squares {
+  double ofState = 0, ofOutputs = 0;
+};
 
 /// Computes some columns of the states of one head of one sequence, token by token. Columns do not depend on each
 /// other; those of one object stay in the cache of a core.
@@ -145,8 +168,12 @@ public:
       for (int64_t j = 0; j < numColumns_; ++j) {
         outputs.value(token * p_.valueHeads + head_, firstColumn_ + j) = output[size_t(j)] * queryFactors[row] * scale;
       }
+      if (p_.isSmall(sequence_)) {
+        measure(row, queryFactors[row] * scale);
+      }
     }
   }
+  const Squares &squares() const { return squares_; }
 
   void storeState(RowTable &states) const {
     for (int64_t i = 0; i < p_.keyDim; ++i) {
@@ -157,6 +184,19 @@ public:
   }
 
 private:
+  void measure(size_t row, double queryFactor) {
+    double state = 0, query = 0;
+    for (int64_t i = 0; i < p_.keyDim; ++i) {
+      for (int64_t j = 0; j < numColumns_; ++j) {
+        state += state_[size_t(i)][size_t(j)] * state_[size_t(i)][size_t(j)];
+      }
+      double q = p_.q[row * size_t(p_.keyDim) + size_t(i)] * queryFactor;
+      query += q * q;
+    }
+    squares_.ofState += state;
+    squares_.ofOutputs += query * state / double(p_.keyDim);
+  }
+
   /// S = exp(g) S; u = beta (v - S^T k); S += k u^T; gives S^T q, with q as it lies in memory.
   Columns step(int64_t token, size_t row, double keyFactor) {
     const float *key = &p_.k[row * size_t(p_.keyDim)], *query = &p_.q[row * size_t(p_.keyDim)];
@@ -185,11 +225,13 @@ private:
   const DeltaRule &p_;
   int64_t sequence_, head_, firstColumn_, numColumns_;
   std::vector<Columns> state_; ///< one a key channel
+  Squares squares_;
 };
 
 /// A value head of a sequence.
 struct Head {
   int64_t sequence, head;
+  Squares squares; ///< of a small one
 };
 
 /// Computes the expectations of both outputs.
@@ -197,12 +239,11 @@ class DeltaRuleExpectation {
 public:
   DeltaRuleExpectation(const DeltaRule &p, uint64_t seed)
       : p_(p), outputs_("o", p.allTokens() * p.valueHeads, p.valueDim),
-        states_(p.slotOf.empty() ? "final_state" : "states",
-                (p.slotOf.empty() ? p.batch : p.slots) * p.valueHeads * p.rowsOfState(),
+        states_(p.slotOf.empty() ? "final_state" : "states", p.numStates() * p.valueHeads * p.rowsOfState(),
                 p.stateElements() / p.rowsOfState()) {
     int64_t cost = (p.allTokens() / std::max<int64_t>(1, p.batch) + 1) * p.stateElements();
     for (int64_t index : chooseRows(p.batch * p.valueHeads, cost, seed, kBudget)) {
-      heads_.push_back({index / p.valueHeads, index % p.valueHeads});
+      heads_.push_back({index / p.valueHeads, index % p.valueHeads, {}});
     }
   }
 
@@ -210,19 +251,24 @@ public:
     announceRows();
     std::vector<double> queryFactors = normFactors(p_, p_.q), keyFactors = normFactors(p_, p_.k);
     auto parts = size_t((p_.valueDim + StateColumns::kColumns - 1) / StateColumns::kColumns);
-    onAllCores(heads_.size() * parts, [&](size_t index) {
+    std::vector<Squares> squares(heads_.size() * parts);
+    onAllCores(squares.size(), [&](size_t index) {
       const Head &head = heads_[index / parts];
       if (p_.stateOf(head.sequence) >= 0) { // else the outputs are zeros, which they are in the beginning
         StateColumns columns(p_, head.sequence, head.head, int64_t(index % parts) * StateColumns::kColumns);
         columns.run(queryFactors, keyFactors, outputs_);
         columns.storeState(states_);
+        squares[index] = columns.squares();
       }
     });
+    for (size_t index = 0; index < squares.size(); ++index) {
+      heads_[index / parts].squares.ofState += squares[index].ofState;
+      heads_[index / parts].squares.ofOutputs += squares[index].ofOutputs;
+    }
     onAllCores(heads_.size(), [&](size_t index) { bound(heads_[index]); });
-    double ratio = p_.isChunked ? kChunkedRmsRatio : 0;
     std::vector<Expected> expected;
-    expected.push_back(outputs_.take(ratio));
-    expected.push_back(states_.take(ratio));
+    expected.push_back(outputs_.take(p_.rmsRatio(p_.allTokens() * p_.valueHeads * p_.valueDim)));
+    expected.push_back(states_.take(p_.rmsRatio(p_.numStates() * p_.valueHeads * p_.stateElements())));
     return expected;
   }
 
@@ -281,7 +327,8 @@ void DeltaRuleExpectation::bound(const Head &head) {
   // state's size. In chunks the errors are those of rounded operands, a random walk, held to the ratio.
   int64_t begin = p_.begin(head.sequence), end = p_.end(head.sequence), state = p_.stateOf(head.sequence);
   double perStep = (double(p_.keyDim) + 16) * 0x1p-24;
-  double relative = p_.isChunked ? kDeviations * kChunkedRmsRatio : double(end - begin) * perStep;
+  double relative = p_.isChunked ? kDeviations * p_.rmsRatio() : double(end - begin) * perStep;
+  bool isSmall = p_.isSmall(head.sequence);
 
   auto forOutputs = [&](const auto &body) {
     for (int64_t token = begin; token < end; ++token) {
@@ -293,6 +340,7 @@ void DeltaRuleExpectation::bound(const Head &head) {
   double squares = 0;
   forOutputs(
       [&](int64_t row, int64_t column) { squares += outputs_.value(row, column) * outputs_.value(row, column); });
+  squares = isSmall ? std::max(squares, head.squares.ofOutputs * double(p_.valueDim)) : squares;
   double error = relative * rootMean(squares, (end - begin) * p_.valueDim) + 1e-6;
   forOutputs([&](int64_t row, int64_t column) {
     // A sequence without a slot gives zeros.
@@ -307,6 +355,7 @@ void DeltaRuleExpectation::bound(const Head &head) {
   for (size_t i = first; i < last; ++i) {
     squares += states_.value(i) * states_.value(i);
   }
+  squares = isSmall ? std::max(squares, head.squares.ofState / double(end - begin)) : squares;
   error = relative * rootMean(squares, p_.stateElements()) + 1e-6;
   for (size_t i = first; i < last; ++i) {
     // A sequence without tokens has its initial state, bit for bit.

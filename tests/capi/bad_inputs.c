@@ -33,7 +33,7 @@ static void descriptions(void) {
   CHECK_INVALID(jitk_description_parse("matmul m=-1 n=1 k=1", &description, &error),
                 "dimension must be a positive number, or *, *%16, *<=4096 or *%16<=4096: got '-1'; in attribute m");
   CHECK_INVALID(jitk_description_parse("matmul m=1 n=1 k=4294967296", &description, &error),
-                "attribute k must be between 1 and 2147483647: got '4294967296'");
+                "attribute k must be between 1 and 2147483392: got '4294967296'");
   CHECK_INVALID(jitk_op_info("nonsense", &text, &error),
                 "op must be one of flash_attention, fp8_block_matmul, gated_delta_rule, grouped_fp8_block_matmul, "
                 "matmul, mla_decode, paged_attention, user_kernel: got 'nonsense'");

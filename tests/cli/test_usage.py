@@ -50,7 +50,7 @@ class Usage(CliTest):
                             ((*run, "--bundle", ""), "--bundle: must not be empty"),
                             ((*run, "--device", "cuda:0", "--mode", "immediate"), "are for an emulator"),
                             ((*run, "--device", ""), "got ''"),
-                            ((*plan, "--tp", "0"), "--tp: must be a whole number between 1 and 2147483647: got '0'"),
+                            ((*plan, "--tp", "0"), "--tp: must be a whole number between 1 and 2147483392: got '0'"),
                             ((*plan, "--max-tokens", "9" * 30), "--max-tokens: must be a whole number"),
                             ((*plan, "-o", ""), "--output: must not be empty"),
                             ((*prepare, "--jobs", "0"), "--jobs: must be a whole number between 1 and 1024: got '0'"),

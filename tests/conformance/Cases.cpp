@@ -298,6 +298,8 @@ const std::vector<checked::Problem> &edgeCases() {
        {},
        shrinkQueriesAndKeys},
       {"gated_delta_rule batch=1 tokens=64 qk_heads=2 key_dim=64 value_dim=64 dtype=fp16", {}},
+      {"gated_delta_rule tokens=70 qk_heads=1 key_dim=1 value_dim=1 qk_l2norm=true", {}},
+      {"gated_delta_rule batch=9 tokens=64 qk_heads=4 key_dim=1 value_dim=2", {}},
 
       // mla_decode: lengths at the edges of pages and blocks, pages smaller and larger than a block or no multiple of
       // it, few heads, rows over several tiles, splits, lengths that are no lengths.

@@ -10,13 +10,15 @@ import pathlib
 import subprocess
 import sys
 
-HEAD = """# Ops
+LARGEST = 2**31 - 256  # Dimension::kLargest
+
+HEAD = f"""# Ops
 
 <!-- Written by tests/lint/ops_page.py from `jitk ops --json`: change the schemas in src/ops, then build `jitk-ops-page`. -->
 
 What a description may ask for. On the command line an attribute is written `name=value`, in a plan file as a member of
 `attributes`. A dimension is a number, or known at launch only: `*`, `*%16` (a multiple of 16), `*<=4096` (at most 4096),
-`*%16<=4096`. Tensors are contiguous and row major, and are given to a launch in the order of their table.
+`*%16<=4096`. No size and no bound is above {LARGEST}. Tensors are contiguous and row major, and are given to a launch in the order of their table.
 """
 
 
@@ -32,7 +34,7 @@ def allowed(attribute):
     if attribute["kind"] == "text":
         return "any text"
     least, most = attribute["minimum"], attribute["maximum"]
-    text = f"{least} or more" if most == 2**31 - 1 else f"{least} to {most}"
+    text = f"{least} or more" if most == LARGEST else f"{least} to {most}"
     return text + (", or `*`" if attribute["kind"] == "dimension" else "")
 
 
@@ -47,11 +49,20 @@ def table(head, rows):
     return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows]) + "\n"
 
 
-def condition(tensor):
-    flag = tensor.get("present_if", "")
+def condition(item):
+    flag = item.get("present_if", "")
     if flag.startswith("!"):
         return f"not with `{flag[1:]}`"
     return f"only with `{flag}`" if flag else ""
+
+
+def rules(op):
+    """What must hold between dimensions, an item each."""
+    lines = [f"- `{m['dimension']}` is a multiple of `{m['of']}`." for m in op.get("multiples", [])]
+    for product in op.get("products", []):
+        text = f"- {' x '.join(f'`{factor}`' for factor in product['factors'])} is at most {product['maximum']}"
+        lines.append(", ".join(filter(None, [text, condition(product)])) + ".")
+    return "Of static sizes, and of all sizes at each launch:\n\n" + "\n".join(lines) + "\n" if lines else ""
 
 
 def section(op):
@@ -74,6 +85,8 @@ def section(op):
         f"## {op['op']}\n\n{op['summary']}\n",
         table(("attribute", "type", "default", "allowed", "meaning"), attributes),
     ]
+    if rules(op):
+        parts.append(rules(op))
     if tensors:
         parts.append(table(("tensor", "dtype", "shape", "access", "meaning"), tensors))
     if op.get("own_dimensions"):

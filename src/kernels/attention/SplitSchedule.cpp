@@ -15,27 +15,23 @@ Value sequenceLength(KernelBuilder &b, Value sequence) {
 
 /// An empty sequence counts as one block: somebody must write its result.
 static Value numBlocks(KernelBuilder &b, Value length) {
-  Value one = b.i32(1), last = b.i32(kScheduleBlock - 1), size = b.i32(kScheduleBlock);
-  if (auto tensor = dyn_cast<RankedTensorType>(length.getType())) {
-    one = b.splat(one, tensor.getShape());
-    last = b.splat(last, tensor.getShape());
-    size = b.splat(size, tensor.getShape());
-  }
-  return b.maximum(b.div(b.add(length, last), size), one);
+  // Division is toward zero, so that no length, and no sum, leaves 32 bits.
+  Value one = b.splatLike(b.i32(1), length), size = b.splatLike(b.i32(kScheduleBlock), length);
+  return b.add(b.div(b.sub(length, one), size), one);
 }
 
-/// What all sequences cost.
+/// What all sequences cost, i64: the blocks of one are counted in 32 bits, those of a batch are not.
 static Value totalCost(KernelBuilder &b) {
   Value batch = b.size("batch");
   return b
-      .loop(b.i32(0), batch, kLengthsAtOnce, {b.i32(0)},
+      .loop(b.i32(0), batch, kLengthsAtOnce, {b.i64(0)},
             [&](Value first, ValueRange carried) -> SmallVector<Value> {
               Value sequences = b.add(b.splat(first, {kLengthsAtOnce}), b.range(kLengthsAtOnce));
               Value exists = b.lessThan(sequences, b.splat(batch, {kLengthsAtOnce}));
               Value lengths = b.load(b.pointers(b.tensorParameter("seq_lens"), sequences), exists);
-              Value costs = b.add(numBlocks(b, clampLength(b, lengths, b.size("max_kv"))),
-                                  b.splat(b.i32(kScheduleOverhead), {kLengthsAtOnce}));
-              Value none = b.splat(b.i32(0), {kLengthsAtOnce});
+              Value costs = b.add(b.toI64(numBlocks(b, clampLength(b, lengths, b.size("max_kv")))),
+                                  b.splat(b.i64(kScheduleOverhead), {kLengthsAtOnce}));
+              Value none = b.splat(b.i64(0), {kLengthsAtOnce});
               return {b.add(carried[0], b.reduceSum(b.select(exists, costs, none), 0))};
             })
       .front();
@@ -44,8 +40,8 @@ static Value totalCost(KernelBuilder &b) {
 namespace {
 
 /// Where the dealing stands. The first block of `sequence` that is not dealt is `block`, the splits that the sequence
-/// has so far `split`, the splits of those before it `splitsBefore`. `part` has room for `left` more, and began at the
-/// `begin` values.
+/// has so far `split`, the splits of those before it `splitsBefore`. `part` has room for `left` (i64) more, and began
+/// at the `begin` values.
 struct Dealing {
   Value part, left, sequence, block, split, splitsBefore, beginSequence, beginBlock, beginSplit;
 
@@ -60,12 +56,13 @@ class ScheduleWriter {
 public:
   explicit ScheduleWriter(KernelBuilder &b)
       : b_(b), batch_(b.size("batch")), parts_(b.size("splits")), zero_(b.i32(0)), one_(b.i32(1)),
-        overhead_(b.i32(kScheduleOverhead)) {}
+        overhead_(b.i64(kScheduleOverhead)) {}
 
   void write() {
     // Every share has room for the overhead of one sequence more than its due, so that the last part ends it all.
     KernelBuilder &b = b_;
-    share_ = b.add(b.div(b.sub(b.add(totalCost(b), parts_), one_), parts_), overhead_);
+    Value parts = b.toI64(parts_);
+    share_ = b.add(b.div(b.sub(b.add(totalCost(b), parts), b.i64(1)), parts), overhead_);
     b.store(b.tensorParameter("split_offsets"), zero_);
     Dealing begin = {zero_, share_, zero_, zero_, zero_, zero_, zero_, zero_, zero_};
     b.loop(zero_, b.add(batch_, parts_), 1, begin.values(),
@@ -83,7 +80,8 @@ private:
   Value either(Value lhs, Value rhs) { return b_.lessThan(zero_, b_.add(oneIf(lhs), oneIf(rhs))); }
 
   KernelBuilder &b_;
-  Value batch_, parts_, share_, zero_, one_, overhead_;
+  Value batch_, parts_, zero_, one_;
+  Value share_, overhead_; ///< costs, i64
 };
 
 } // namespace
@@ -91,7 +89,7 @@ private:
 Dealing ScheduleWriter::step(const Dealing &now) {
   KernelBuilder &b = b_;
   Value hasSequence = b.lessThan(now.sequence, batch_);
-  Value cost = b.add(b.sub(blocksOf(now.sequence), now.block), overhead_);
+  Value cost = b.add(b.toI64(b.sub(blocksOf(now.sequence), now.block)), overhead_);
   Value fits = b.both(hasSequence, b.lessEqual(cost, now.left));
   Value closes = b.select(fits, zero_, oneIf(b.lessThan(now.part, parts_)));
   Value isClosed = b.lessThan(zero_, closes);
@@ -102,8 +100,9 @@ Dealing ScheduleWriter::step(const Dealing &now) {
       b.advance(b.tensorParameter("split_offsets"), b.add(b.minimum(now.sequence, b.sub(batch_, one_)), one_));
   b.store(nextOffset, splitsAfter, fits);
 
-  // Or a part of it, and the next part begins there.
-  Value taken = b.select(hasSequence, b.maximum(b.sub(now.left, overhead_), zero_), zero_);
+  // Or a part of it, of fewer blocks than it has, and the next part begins there.
+  Value room = b.toI32(b.maximum(b.sub(now.left, overhead_), b.i64(0)));
+  Value taken = b.select(hasSequence, room, zero_);
   Value endBlock = b.add(now.block, taken);
   writePart(now, isClosed, endBlock);
   Value nextSplit = b.add(now.split, oneIf(b.lessThan(zero_, taken)));

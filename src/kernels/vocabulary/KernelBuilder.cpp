@@ -186,6 +186,10 @@ Value KernelBuilder::toI64(Value value) {
   return createOrFold<arith::ExtSIOp>(withElement(value.getType(), getI64Type()), value);
 }
 
+Value KernelBuilder::toI32(Value value) {
+  return createOrFold<arith::TruncIOp>(withElement(value.getType(), getI32Type()), value);
+}
+
 Value KernelBuilder::add(Value lhs, Value rhs) { return createOrFold<arith::AddIOp>(lhs, rhs); }
 Value KernelBuilder::sub(Value lhs, Value rhs) { return createOrFold<arith::SubIOp>(lhs, rhs); }
 Value KernelBuilder::mul(Value lhs, Value rhs) { return createOrFold<arith::MulIOp>(lhs, rhs); }
@@ -255,6 +259,11 @@ Value KernelBuilder::range(int64_t size) {
 
 Value KernelBuilder::splat(Value scalar, llvm::ArrayRef<int64_t> shape) {
   return tt::SplatOp::create(*this, tensorType(shape, scalar.getType()), scalar);
+}
+
+Value KernelBuilder::splatLike(Value scalar, Value like) {
+  auto tensor = dyn_cast<RankedTensorType>(like.getType());
+  return tensor ? splat(scalar, tensor.getShape()) : scalar;
 }
 
 Value KernelBuilder::full(double value, llvm::ArrayRef<int64_t> shape, Type elementType) {

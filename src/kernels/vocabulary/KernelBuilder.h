@@ -44,6 +44,7 @@ public:
   mlir::Value programId(unsigned axis);
   mlir::Value numPrograms(unsigned axis);
   mlir::Value toI64(mlir::Value value); ///< itself if it is i64
+  mlir::Value toI32(mlir::Value value); ///< of an i64 that fits
   /// Arithmetic on two scalars or two tensors of one type; folds constants.
   mlir::Value add(mlir::Value lhs, mlir::Value rhs);
   mlir::Value sub(mlir::Value lhs, mlir::Value rhs);
@@ -78,6 +79,7 @@ public:
   mlir::RankedTensorType tensorType(llvm::ArrayRef<int64_t> shape, mlir::Type elementType);
   mlir::Value range(int64_t size); ///< tensor<size x i32>: 0, 1, ...
   mlir::Value splat(mlir::Value scalar, llvm::ArrayRef<int64_t> shape);
+  mlir::Value splatLike(mlir::Value scalar, mlir::Value like); ///< as large as `like`: itself if that is a scalar
   mlir::Value full(double value, llvm::ArrayRef<int64_t> shape, mlir::Type elementType);
   mlir::Value asColumn(mlir::Value vector, int64_t columns);             ///< [r] to [r, columns]
   mlir::Value asRow(mlir::Value vector, int64_t rows);                   ///< [c] to [rows, c]

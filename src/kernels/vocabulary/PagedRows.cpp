@@ -4,16 +4,10 @@ using namespace mlir;
 
 namespace jitk::kernels {
 
-/// A scalar, or a vector of copies of it with the shape of `like`.
-static Value spread(KernelBuilder &b, Value scalar, Value like) {
-  auto tensor = dyn_cast<RankedTensorType>(like.getType());
-  return tensor ? b.splat(scalar, tensor.getShape()) : scalar;
-}
-
 Value PagedRows::page(Value entry) const {
   KernelBuilder &b = builder_;
-  Value last = spread(b, b.sub(cache_.numPages, b.i32(1)), entry);
-  return b.maximum(b.minimum(entry, last), spread(b, b.i32(0), entry));
+  Value last = b.splatLike(b.sub(cache_.numPages, b.i32(1)), entry);
+  return b.maximum(b.minimum(entry, last), b.splatLike(b.i32(0), entry));
 }
 
 PagedBlock PagedRows::locate(Value firstRow, Value numRows) const {

@@ -7,12 +7,7 @@ using namespace mlir;
 namespace jitk::kernels {
 
 Value clampLength(KernelBuilder &b, Value length, Value longest) {
-  Value none = b.i32(0);
-  if (auto tensor = dyn_cast<RankedTensorType>(length.getType())) {
-    longest = b.splat(longest, tensor.getShape());
-    none = b.splat(none, tensor.getShape());
-  }
-  return b.maximum(b.minimum(length, longest), none);
+  return b.maximum(b.minimum(length, b.splatLike(longest, length)), b.splatLike(b.i32(0), length));
 }
 
 TokenRange paddedSequence(KernelBuilder &b, Value sequence, Value tokens) {

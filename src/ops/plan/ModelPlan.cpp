@@ -7,10 +7,11 @@
 
 namespace jitk {
 
-/// An option out of [1, INT32_MAX] would give dimensions that no schema takes.
+/// An option that no size may be would give dimensions that no schema takes.
 static Status checkOption(std::string_view name, int64_t value) {
-  if (value < 1 || value > INT32_MAX) {
-    return invalidArgument(std::string(name) + " must be between 1 and 2147483647: got " + std::to_string(value));
+  if (value < 1 || value > Dimension::kLargest) {
+    return invalidArgument(std::string(name) + " must be between 1 and " + std::to_string(Dimension::kLargest) +
+                           ": got " + std::to_string(value));
   }
   return okStatus();
 }

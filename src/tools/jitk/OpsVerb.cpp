@@ -1,6 +1,7 @@
 // jitk ops: what can be asked for.
 
 #include "jitk/jitk.hpp"
+#include "src/ops/Description.h"
 #include "src/tools/jitk/Table.h"
 #include "src/tools/jitk/Verbs.h"
 
@@ -12,10 +13,10 @@ namespace jitk::tool {
 using Json = nlohmann::ordered_json;
 
 /// The items of a list of strings, as one text.
-static std::string joined(const Json &items) {
+static std::string joined(const Json &items, const char *separator = ", ") {
   std::string text;
   for (const Json &item : items) {
-    text += (text.empty() ? "" : ", ") + item.get<std::string>();
+    text += (text.empty() ? "" : separator) + item.get<std::string>();
   }
   return text;
 }
@@ -33,9 +34,29 @@ static std::string allowedCell(const Json &attribute) {
   if (attribute["kind"] == "text") {
     return "any text";
   }
-  bool bounded = attribute["maximum"] != INT32_MAX;
+  bool bounded = attribute["maximum"] != Dimension::kLargest;
   std::string range = attribute["minimum"].dump() + (bounded ? " ... " + attribute["maximum"].dump() : " or more");
   return attribute["kind"] == "dimension" ? range + ", or *" : range;
+}
+
+/// "only with masked", "not with varlen", or nothing.
+static std::string conditionOf(const Json &object) {
+  std::string flag = object.value("present_if", "");
+  return flag.empty() ? "" : flag.starts_with('!') ? "not with " + flag.substr(1) : "only with " + flag;
+}
+
+/// What must hold between dimensions, one sentence a line.
+static std::string rulesOf(const Json &schema) {
+  std::string text;
+  for (const Json &multiple : schema.value("multiples", Json::array())) {
+    text += multiple["dimension"].get<std::string>() + " is a multiple of " + multiple["of"].get<std::string>() + ".\n";
+  }
+  for (const Json &product : schema.value("products", Json::array())) {
+    std::string condition = conditionOf(product);
+    text += joined(product["factors"], " x ") + " is at most " + product["maximum"].dump() +
+            (condition.empty() ? "" : ", " + condition) + ".\n";
+  }
+  return text;
 }
 
 static void show(const std::string &op) {
@@ -51,13 +72,14 @@ static void show(const std::string &op) {
   if (schema.contains("own_dimensions")) {
     std::printf("Any other attribute is a dimension.\n");
   }
+  if (std::string rules = rulesOf(schema); !rules.empty()) {
+    std::printf("%s\n", rules.c_str());
+  }
   Table tensors({"tensor", "dtype", "shape", "access", "meaning"});
   for (const Json &tensor : schema["tensors"]) {
     std::string meaning = tensor["meaning"];
-    if (tensor.contains("present_if")) {
-      std::string flag = tensor["present_if"];
-      meaning +=
-          (meaning.empty() ? "" : "; ") + (flag.starts_with('!') ? "not with " + flag.substr(1) : "only with " + flag);
+    if (std::string condition = conditionOf(tensor); !condition.empty()) {
+      meaning += (meaning.empty() ? "" : "; ") + condition;
     }
     tensors.add(
         {tensor["name"], resolved(tensor["type"]), "[" + joined(tensor["shape"]) + "]", tensor["access"], meaning});

@@ -43,9 +43,9 @@ void addPlanVerb(CLI::App &app, Action &action) {
   auto *verb = app.add_subcommand("plan", "plan the kernels of a model from its config.json");
   auto options = std::make_shared<Options>();
   verb->add_option("config", options->configuration, "the model's config.json")->required()->check(CLI::ExistingFile);
-  addNumber(*verb, "--tp", options->plan.tensorParallel, "ranks that share each layer", 1, INT32_MAX)
+  addNumber(*verb, "--tp", options->plan.tensorParallel, "ranks that share each layer", 1, Dimension::kLargest)
       ->capture_default_str();
-  addNumber(*verb, "--max-tokens", options->plan.maxTokens, "most tokens of one step", 1, INT32_MAX)
+  addNumber(*verb, "--max-tokens", options->plan.maxTokens, "most tokens of one step", 1, Dimension::kLargest)
       ->capture_default_str();
   addFile(*verb, "--output,-o", options->output, "plan file to write (default: to standard output)");
   verb->callback([=, &action] { action = [=] { return planKernels(*options); }; });

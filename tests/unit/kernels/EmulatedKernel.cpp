@@ -3,12 +3,15 @@
 #include "src/compiler/Pipelines.h"
 #include "src/emulator/EmulatorBackend.h"
 #include "src/emulator/HostLoader.h"
+#include "src/ir/ttg/Ttg.h"
 
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Pass/PassManager.h"
 
 #include "llvm/ADT/STLExtras.h"
 
+#include <bit>
 #include <cstring>
 #include <doctest/doctest.h>
 
@@ -24,12 +27,12 @@ EmulatedKernel::EmulatedKernel(Build build) {
   compiler::buildTtgirPipeline(passes, target);
   compiler::buildLoweringPipeline(passes);
   REQUIRE(succeeded(passes.run(*built->module)));
-  auto number = [&](const char *name) {
-    return uint32_t(built->module.get()->getAttrOfType<mlir::IntegerAttr>(name).getInt());
-  };
-  threads_ = 32 * number("ttg.total-num-warps");
-  sharedBytes_ = number("ttg.shared");
   recipe_ = built->recipe;
+  for (LaunchStep &step : recipe_.steps) {
+    auto function = built->module->lookupSymbol<mlir::LLVM::LLVMFuncOp>(step.symbol);
+    step.threads = uint32_t(function->getAttrOfType<mlir::DenseI32ArrayAttr>("nvvm.reqntid")[0]);
+    step.sharedBytes = uint32_t(ir::ttg::lookupKernelNumber(function, "ttg.shared").value_or(0));
+  }
   Result<emulator::HostObject> object = emulator::compileForHost(*built->module);
   REQUIRE(object.ok());
   code_ = std::move(object->code);
@@ -70,7 +73,8 @@ std::vector<uint8_t> EmulatedKernel::run(const emulator::DeviceOptions &options,
 }
 
 std::vector<std::vector<uint8_t>> EmulatedKernel::run(const emulator::DeviceOptions &options,
-                                                      std::vector<std::vector<uint8_t>> images) const {
+                                                      std::vector<std::vector<uint8_t>> images,
+                                                      const std::vector<float> &scalars) const {
   emulator::EmulatorDevice device(options);
   std::vector<uint64_t> addresses;
   for (const std::vector<uint8_t> &image : images) {
@@ -78,38 +82,47 @@ std::vector<std::vector<uint8_t>> EmulatedKernel::run(const emulator::DeviceOpti
     REQUIRE(device.copyToDevice(addresses.back(), image.data(), image.size()).ok());
   }
   Recipe recipe = recipe_.onDevice(device.multiprocessors());
-  REQUIRE(recipe.steps.size() == 1);
-  const LaunchStep &step = recipe.steps.front();
   std::vector<EncodedMap> maps = encodeMaps(device, recipe, addresses);
-  uint64_t null = 0;
-  std::vector<void *> arguments;
-  for (const Argument &argument : step.arguments) {
-    switch (argument.kind) {
-    case Argument::Kind::Tensor:
-      arguments.push_back(&addresses[argument.index]);
-      break;
-    case Argument::Kind::TensorMap:
-      arguments.push_back(&maps[argument.index]);
-      break;
-    default:
-      REQUIRE(argument.kind == Argument::Kind::Null);
-      arguments.push_back(&null);
-    }
-  }
-
+  auto workspaceBytes = size_t(recipe.workspaceBytes.evaluate({}));
+  uint64_t workspace = workspaceBytes ? *device.allocate(workspaceBytes) : 0;
   auto module = emulator::loadHostObject(code_);
   REQUIRE(module.ok());
-  auto record = (*module)->kernel(step.symbol);
-  REQUIRE(record.ok());
-  LaunchParameters parameters;
-  parameters.grid[0] = uint32_t(step.grid[0].evaluate({}));
-  parameters.threads = threads_;
-  parameters.sharedBytes = sharedBytes_;
-  parameters.arguments = arguments.data();
-  auto report = device.run(**record, parameters);
-  REQUIRE(report.ok());
-  INFO(report->toString());
-  REQUIRE(report->clean());
+  for (const LaunchStep &step : recipe.steps) {
+    std::vector<uint64_t> words(step.arguments.size());
+    std::vector<void *> arguments;
+    for (auto [argument, word] : llvm::zip_equal(step.arguments, words)) {
+      arguments.push_back(&word);
+      switch (argument.kind) {
+      case Argument::Kind::Tensor:
+        word = addresses[argument.index];
+        break;
+      case Argument::Kind::TensorMap:
+        arguments.back() = &maps[argument.index];
+        break;
+      case Argument::Kind::Workspace:
+        word = workspace + uint64_t(argument.expression.evaluate({}));
+        break;
+      case Argument::Kind::Float32:
+        word = std::bit_cast<uint32_t>(scalars.at(argument.index));
+        break;
+      default:
+        REQUIRE(argument.kind == Argument::Kind::Null);
+      }
+    }
+    auto record = (*module)->kernel(step.symbol);
+    REQUIRE(record.ok());
+    LaunchParameters parameters;
+    for (size_t axis = 0; axis < 3; ++axis) {
+      parameters.grid[axis] = uint32_t(step.grid[axis].evaluate({}));
+    }
+    parameters.threads = step.threads;
+    parameters.sharedBytes = step.sharedBytes;
+    parameters.arguments = arguments.data();
+    auto report = device.run(**record, parameters);
+    REQUIRE(report.ok());
+    INFO(report->toString());
+    REQUIRE(report->clean());
+  }
   for (auto [image, address] : llvm::zip_equal(images, addresses)) {
     REQUIRE(device.copyToHost(image.data(), address, image.size()).ok());
   }

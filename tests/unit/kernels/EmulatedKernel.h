@@ -1,5 +1,5 @@
-// A kernel of one step and of static sizes, compiled for the emulator without a runtime around it: in any
-// configuration, not only in the chosen one.
+// A kernel of static sizes, compiled for the emulator without a runtime around it: in any configuration, not only in
+// the chosen one.
 
 #pragma once
 
@@ -25,12 +25,12 @@ public:
                            size_t outputBytes) const;
   /// The same with the bytes of every tensor, before and after.
   std::vector<std::vector<uint8_t>> run(const emulator::DeviceOptions &options,
-                                        std::vector<std::vector<uint8_t>> images) const;
+                                        std::vector<std::vector<uint8_t>> images,
+                                        const std::vector<float> &scalars = {}) const;
 
 private:
   std::vector<uint8_t> code_;
-  Recipe recipe_;
-  uint32_t threads_ = 0, sharedBytes_ = 0;
+  Recipe recipe_; ///< with the threads and the shared memory of each step
 };
 
 emulator::DeviceOptions deviceOptions(emulator::AsyncMode mode, uint64_t seed, uint32_t multiprocessors);

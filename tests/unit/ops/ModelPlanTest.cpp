@@ -270,8 +270,8 @@ TEST_CASE("what is no configuration is refused") {
 }
 
 TEST_CASE("options out of range are refused") {
-  CHECK(failureOf("{}", {0, 16}) == "tensor parallelism must be between 1 and 2147483647: got 0");
-  CHECK(failureOf("{}", {1, 0}) == "the largest number of tokens must be between 1 and 2147483647: got 0");
+  CHECK(failureOf("{}", {0, 16}) == "tensor parallelism must be between 1 and 2147483392: got 0");
+  CHECK(failureOf("{}", {1, 0}) == "the largest number of tokens must be between 1 and 2147483392: got 0");
 }
 
 TEST_CASE("every field that a plan needs is named when it is missing") {

@@ -74,7 +74,7 @@ TEST_CASE("what the schema refuses is named with what was found and what is allo
   CHECK(failure("matmul m=1 n=1 k=1 dtype=int4") == "attribute dtype must be one of bf16, fp16: got 'int4'");
   CHECK(failure("matmul m=0 n=1 k=1").find("got '0'; in attribute m") != std::string::npos);
   CHECK(failure("matmul m=-3 n=1 k=1").find("got '-3'; in attribute m") != std::string::npos);
-  CHECK(failure("matmul m=3000000000 n=1 k=1") == "attribute m must be between 1 and 2147483647: got '3000000000'");
+  CHECK(failure("matmul m=3000000000 n=1 k=1") == "attribute m must be between 1 and 2147483392: got '3000000000'");
   CHECK(failure("flash_attention heads=8 seq_q=1 head_dim=7") ==
         "attribute head_dim must be an integer between 16 and 512: got '7'");
   CHECK(failure("flash_attention heads=8 seq_q=1 head_dim=100") ==

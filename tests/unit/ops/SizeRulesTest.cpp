@@ -25,9 +25,9 @@ TEST_SUITE("ops/SizeRules") {
   }
 
   TEST_CASE("a dimension without a bound is as large as a static one may be") {
-    CHECK(verdict("matmul m=* n=8 k=8", {"m"}, {INT32_MAX}).find("dimension") == std::string::npos);
-    CHECK(verdict("matmul m=* n=8 k=8", {"m"}, {int64_t(INT32_MAX) + 1}) ==
-          "dimension m must be at most 2147483647: got 2147483648");
+    CHECK(verdict("matmul m=* n=8 k=8", {"m"}, {Dimension::kLargest}).find("dimension") == std::string::npos);
+    CHECK(verdict("matmul m=* n=8 k=8", {"m"}, {Dimension::kLargest + 1}) ==
+          "dimension m must be at most 2147483392: got 2147483393");
   }
 
   TEST_CASE("what the schema demands between dimensions holds for sizes known at launch only") {
@@ -47,10 +47,60 @@ TEST_SUITE("ops/SizeRules") {
       for (const auto &[multiple, factor] : op.multiples) {
         for (std::string_view name : {multiple, factor}) {
           CAPTURE(name);
-          CHECK(op.attribute(name)->maximum == INT32_MAX);
+          CHECK(op.attribute(name)->maximum == Dimension::kLargest);
+        }
+      }
+      for (const ProductRule &rule : op.products) {
+        for (std::string_view name : rule.factors) {
+          CAPTURE(name);
+          REQUIRE(op.attribute(name));
+          auto kind = op.attribute(name)->kind;
+          CHECK((kind == AttributeSchema::Kind::Dimension || kind == AttributeSchema::Kind::Integer));
         }
       }
     }
+  }
+
+  TEST_CASE("products that a kernel counts in 32 bits are bounded, of static sizes and at each launch") {
+    std::string ok = SizeRules().check({}).toString();
+    const char *rule = "gated_delta_rule batch=* tokens=* qk_heads=1 key_dim=16";
+    CHECK(verdict(rule, {"batch", "tokens"}, {1, 2147483392}) == ok);
+    CHECK(verdict(rule, {"tokens", "batch"}, {1073741696, 2}) == ok);
+    CHECK(verdict(rule, {"batch", "tokens"}, {2, 1073741697}) ==
+          "product batch x tokens must be at most 2147483392: got 2 x 1073741697");
+    CHECK(verdict(rule, {"batch", "tokens"}, {0, 2147483392}) == ok);
+    CHECK(verdict("gated_delta_rule batch=65536 tokens=* qk_heads=1 key_dim=16", {"tokens"}, {32768}) ==
+          "product batch x tokens must be at most 2147483392: got 65536 x 32768");
+    // Packed sequences share their tokens.
+    CHECK(verdict("gated_delta_rule batch=* tokens=* qk_heads=1 key_dim=16 varlen=true", {"batch", "tokens"},
+                  {65536, 2147483392}) == ok);
+
+    auto refusal = [](const char *description) { return parseDescription(description).status().toString(); };
+    CHECK(refusal("gated_delta_rule batch=65536 tokens=65536 qk_heads=1 key_dim=16") ==
+          "product batch x tokens must be at most 2147483392: got 65536 x 65536");
+    CHECK(refusal("mla_decode heads=1048576 seq_q=2048 max_kv=64 num_pages=1") ==
+          "product seq_q x heads must be at most 2147483392: got 2048 x 1048576");
+    CHECK(refusal("flash_attention heads=16777216 seq_q=* head_dim=128") ==
+          "product heads x head_dim must be at most 2147483392: got 16777216 x 128");
+    CHECK(refusal("flash_attention heads=8388608 seq_q=* head_dim=128 value_dim=256") ==
+          "product heads x value_dim must be at most 2147483392: got 8388608 x 256");
+    CHECK(refusal("grouped_fp8_block_matmul groups=32768 m=128 n=65536 k=128") ==
+          "product groups x n must be at most 2147483392: got 32768 x 65536");
+    CHECK(parseDescription("grouped_fp8_block_matmul groups=32768 m=65536 n=128 k=128").ok());
+    CHECK(refusal("grouped_fp8_block_matmul groups=32768 m=65536 n=128 k=128 masked=true") ==
+          "product groups x m must be at most 2147483392: got 32768 x 65536");
+  }
+
+  TEST_CASE("a product that does not fit 64 bits either is too large, unless a size is zero") {
+    const char *attention = "flash_attention batch=* heads=* seq_q=* seq_k=1 head_dim=16";
+    int64_t largest = Dimension::kLargest;
+    CHECK(verdict(attention, {"batch", "heads", "kv_heads", "seq_q"}, {largest, 134217000, 1, largest}) ==
+          "product batch x heads x seq_q must be at most 2147483392: got 2147483392 x 134217000 x 2147483392");
+    CHECK(verdict(attention, {"batch", "heads", "kv_heads", "seq_q"}, {largest, 134217000, 1, 0}) ==
+          SizeRules().check({}).toString());
+    // A dimension that a launch does not give is taken as one.
+    CHECK(verdict(attention, {"batch", "heads"}, {4096, 1048576}) ==
+          "product batch x heads must be at most 2147483392: got 4096 x 1048576");
   }
 
   TEST_CASE("tensors of sizes that break a rule have no shape") {
