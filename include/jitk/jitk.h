@@ -439,6 +439,14 @@ JITK_API const char *jitk_kernel_scalar_name(jitk_kernel_t kernel, size_t index)
 JITK_API jitk_status_t jitk_kernel_workspace_bytes(jitk_kernel_t kernel, const int64_t *dimensions,
                                                    size_t num_dimensions, uint64_t *bytes, jitk_error_t *error);
 
+/*
+ * A flag of a launch: the kernel may be started while what precedes it in the stream ends (programmatic dependent
+ * launch). On the device it waits for all of that before it reads or writes memory, so that results are the same. A
+ * kernel or a device that knows no such thing is launched as without the flag. In a graph that is captured, the edge
+ * before the kernel becomes a programmatic one.
+ */
+#define JITK_LAUNCH_PROGRAMMATIC UINT64_C(1)
+
 typedef struct jitk_launch_t {
   size_t struct_size;
   const uint64_t *tensors; /* device addresses */
@@ -451,6 +459,7 @@ typedef struct jitk_launch_t {
   uint64_t workspace_bytes; /* what the caller has there */
   void *stream;             /* CUstream; NULL: the legacy default stream. An emulator ignores it. */
   jitk_device_t device;     /* NULL, or the device that the caller means: checked against the kernel's */
+  uint64_t flags;           /* JITK_LAUNCH_*; 0: none */
 } jitk_launch_t;
 
 /*
@@ -459,8 +468,8 @@ typedef struct jitk_launch_t {
  *
  * Fails with INVALID_ARGUMENT, naming the argument, and enqueues nothing: a count that differs from the kernel's, a
  * null or misaligned tensor, a dimension that is negative, above its bound or no multiple of its divisor, a workspace
- * that is too small, another device. DEVICE_LOST or OUT_OF_MEMORY come from the driver. A fault of the kernel itself
- * shows at the next synchronization, not here.
+ * that is too small, another device, an unknown flag. DEVICE_LOST or OUT_OF_MEMORY come from the driver. A fault of the
+ * kernel itself shows at the next synchronization, not here.
  */
 JITK_API jitk_status_t jitk_kernel_launch(jitk_kernel_t kernel, const jitk_launch_t *launch, jitk_error_t *error);
 
@@ -505,6 +514,7 @@ typedef struct jitk_dlpack_launch_t {
   uint64_t workspace;
   uint64_t workspace_bytes;
   void *stream;
+  uint64_t flags; /* JITK_LAUNCH_*; 0: none */
 } jitk_dlpack_launch_t;
 
 /*

@@ -312,7 +312,7 @@ public:
 
   void launch(const std::vector<uint64_t> &tensors, const std::vector<int64_t> &sizes = {},
               const std::vector<float> &scalars = {}, uint64_t workspace = 0, uint64_t workspaceBytes = 0,
-              void *stream = nullptr) const {
+              void *stream = nullptr, uint64_t flags = 0) const {
     jitk_launch_t arguments = {};
     arguments.struct_size = sizeof arguments;
     arguments.tensors = tensors.data();
@@ -324,6 +324,7 @@ public:
     arguments.workspace = workspace;
     arguments.workspace_bytes = workspaceBytes;
     arguments.stream = stream;
+    arguments.flags = flags;
     launch(arguments);
   }
 

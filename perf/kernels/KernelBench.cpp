@@ -33,6 +33,7 @@ namespace {
 struct Options {
   std::string problems, out, peer = "cublaslt", store;
   int device = 0, calls = 20, replays = 30, pause = 30;
+  bool programmatic = false;
 };
 
 /// The tensors of a problem on the device. Large inputs repeat a random pattern, whose length shares no factor with a
@@ -331,7 +332,8 @@ void KernelBench::time(const Problem &problem, Measurement &result) {
   }
   api::Buffer workspace(device_, std::max<uint64_t>(kernel.workspaceBytes(sizes), 1));
   auto enqueue = [&](void *stream) {
-    kernel.launch(tensors.addresses(), sizes, {}, workspace.address(), workspace.size(), stream);
+    kernel.launch(tensors.addresses(), sizes, {}, workspace.address(), workspace.size(), stream,
+                  options_.programmatic ? JITK_LAUNCH_PROGRAMMATIC : 0);
   };
   Peer other = counterpart(problem, tensors);
   result.check = check(problem, tensors, enqueue, other);
@@ -411,6 +413,7 @@ int main(int argc, char **argv) {
       ->check(CLI::IsMember({"cublaslt", "none"}));
   app.add_option("--device", options.device, "number of the GPU");
   app.add_option("--store", options.store, "folder of the kernel store (default: none)");
+  app.add_flag("--programmatic", options.programmatic, "jitk's launches may overlap (programmatic dependent launch)");
   app.add_option("--calls", options.calls, "calls in a graph")->check(CLI::PositiveNumber);
   app.add_option("--replays", options.replays, "replays of each")->check(CLI::PositiveNumber);
   app.add_option("--pause", options.pause, "milliseconds of rest before a turn")->check(CLI::NonNegativeNumber);

@@ -93,7 +93,8 @@ static Status launchChecked(const Served &served, const Kernel &kernel, const ji
                            .scalars = {launch.scalars, launch.num_scalars},
                            .workspace = launch.workspace,
                            .workspaceBytes = launch.workspace_bytes,
-                           .stream = launch.stream};
+                           .stream = launch.stream,
+                           .programmatic = (launch.flags & JITK_LAUNCH_PROGRAMMATIC) != 0};
   return served.standIn ? served.standIn->launch(request) : kernel.launch(request);
 }
 
@@ -107,6 +108,7 @@ extern "C" jitk_status_t jitk_kernel_launch_dlpack(jitk_kernel_t kernel, const j
     JITK_TRY(read.num_tensors == 0 ? okStatus() : require(read.tensors, "launch.tensors"));
     JITK_TRY(read.num_dimensions == 0 ? okStatus() : require(read.dimensions, "launch.dimensions"));
     JITK_TRY(read.num_scalars == 0 ? okStatus() : require(read.scalars, "launch.scalars"));
+    JITK_TRY(checkLaunchFlags(read.flags));
     Status status = launchChecked(kernel->served, kernel->current(), read);
     return status.ok() ? okStatus() : std::move(status).atStage("launch");
   });

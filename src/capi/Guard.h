@@ -50,6 +50,13 @@ inline Status requireText(const char *text, const char *name) {
   return *text ? okStatus() : invalidArgument(std::string(name) + " must not be empty");
 }
 
+/// InvalidArgument if a launch has flags that this library does not know.
+inline Status checkLaunchFlags(uint64_t flags) {
+  return (flags & ~JITK_LAUNCH_PROGRAMMATIC) == 0
+             ? okStatus()
+             : invalidArgument("launch.flags must be 0 or JITK_LAUNCH_PROGRAMMATIC: got " + std::to_string(flags));
+}
+
 /// InvalidArgument for a `struct_size` that no version of the struct has: each begins with a size_t and ends at a
 /// multiple of its alignment. So no pointer is ever read by half.
 template <typename T> Status checkStructSize(const T &given, const char *name) {

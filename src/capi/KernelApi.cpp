@@ -27,6 +27,7 @@ static Status readLaunch(const jitk_launch_t *given, const Kernel &kernel, Launc
   JITK_TRY(checkArray(launch.tensors, launch.num_tensors, "launch.tensors"));
   JITK_TRY(checkArray(launch.dimensions, launch.num_dimensions, "launch.dimensions"));
   JITK_TRY(checkArray(launch.scalars, launch.num_scalars, "launch.scalars"));
+  JITK_TRY(checkLaunchFlags(launch.flags));
   if (launch.device && launch.device->device != kernel.device()) {
     return otherDevice(*kernel.device(), *launch.device->device);
   }
@@ -37,6 +38,7 @@ static Status readLaunch(const jitk_launch_t *given, const Kernel &kernel, Launc
       .workspace = launch.workspace,
       .workspaceBytes = launch.workspace_bytes,
       .stream = launch.stream,
+      .programmatic = (launch.flags & JITK_LAUNCH_PROGRAMMATIC) != 0,
   };
   return okStatus();
 }

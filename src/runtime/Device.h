@@ -24,8 +24,10 @@ struct LaunchParameters {
   uint32_t threads = 0; ///< of a block, along x
   uint32_t threadsY = 1, threadsZ = 1;
   uint32_t sharedBytes = 0;
-  bool programmaticLaunch = false;
-  void **arguments = nullptr; ///< one pointer a parameter, as cuLaunchKernel takes them
+  bool programmaticLaunch = false; ///< may begin before the grids before it have finished, where the driver can
+  void **arguments = nullptr;      ///< one pointer a parameter, as cuLaunchKernel takes them
+
+  bool isCluster() const { return cluster[0] * cluster[1] * cluster[2] != 1; }
 };
 
 /// A loaded function. Owned by its module.

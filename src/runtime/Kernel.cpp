@@ -7,6 +7,7 @@
 #include <bit>
 #include <bitset>
 #include <cstring>
+#include <utility>
 
 namespace jitk {
 
@@ -237,6 +238,7 @@ Status Kernel::launch(const LaunchRequest &request) const {
   for (size_t i = 1; i < steps_.size(); ++i) {
     JITK_TRY(packArguments(steps_[i], request, storage));
   }
+  bool follows = request.programmatic; // what it may overlap with is a step of this launch, or the caller allows it
   for (size_t i = 0; i < steps_.size(); ++i) {
     if (isEmpty(grids[i])) {
       continue;
@@ -245,6 +247,7 @@ Status Kernel::launch(const LaunchRequest &request) const {
     LaunchParameters parameters = steps_[i].fixed;
     parameters.grid = grids[i];
     parameters.arguments = storage.arguments;
+    parameters.programmaticLaunch = parameters.programmaticLaunch && std::exchange(follows, true);
     JITK_TRY(steps_[i].function->launch(parameters, request.stream), "while launching " + recipe_.steps[i].symbol);
   }
   return okStatus();

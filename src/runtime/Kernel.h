@@ -24,6 +24,7 @@ struct LaunchRequest {
   uint64_t workspace = 0;
   uint64_t workspaceBytes = 0;
   StreamHandle stream = nullptr;
+  bool programmatic = false; ///< the first step may begin before what precedes it in the stream has finished
 };
 
 /// Address alignment of a workspace.

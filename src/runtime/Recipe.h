@@ -61,6 +61,7 @@ struct LaunchStep {
   uint32_t threadsY = 1, threadsZ = 1;
   std::array<uint32_t, 3> cluster = {1, 1, 1};
   uint32_t sharedBytes = 0; ///< dynamic shared memory
+  /// It waits for the grids before it by itself, so that it may begin before they have finished.
   bool programmaticLaunch = false;
   std::vector<Argument> arguments;
   bool operator==(const LaunchStep &) const = default;

@@ -210,6 +210,10 @@ static void launches(jitk_runtime_t runtime, jitk_device_t device) {
                 "that name");
   launch.device = device;
   CHECK_OK(jitk_kernel_launch(kernel, &launch, &error));
+  launch.flags = 3;
+  CHECK_INVALID(jitk_kernel_launch(kernel, &launch, &error),
+                "launch.flags must be 0 or JITK_LAUNCH_PROGRAMMATIC: got 3");
+  launch.flags = 0;
   launch.struct_size = 4;
   CHECK_INVALID(jitk_kernel_launch(kernel, &launch, &error),
                 "launch.struct_size must be the size of the struct: got 4");

@@ -77,6 +77,47 @@ struct DlTensors {
 } // namespace
 
 TEST_SUITE("gpu") {
+  TEST_CASE("launches that may overlap give the bits of launches in turn") {
+    // Each reads what the one before wrote, and writes what it read: too early a read or write would show.
+    for (const char *text :
+         {"matmul m=64 n=512 k=512 dtype=bf16 b_layout=col", "matmul m=4096 n=512 k=512 dtype=bf16 b_layout=col"}) {
+      CAPTURE(text);
+      OnDevice tensors(text, 11);
+      api::Kernel kernel = obtain(Session::get().runtime, text);
+      const api::Device &device = Session::get().device;
+      api::Buffer workspace(device, std::max<uint64_t>(kernel.workspaceBytes({}), 1));
+      size_t bytes = tensors.bytes(kOutput).size();
+      api::Buffer even(device, bytes), odd(device, bytes);
+      auto enqueue = [&](void *stream, uint64_t flags) {
+        uint64_t from = tensors.addresses()[0];
+        for (int link = 0; link < 24; ++link) {
+          uint64_t to = link % 2 == 0 ? even.address() : odd.address();
+          kernel.launch({from, tensors.addresses()[1], to}, {}, {}, workspace.address(), workspace.size(), stream,
+                        flags);
+          from = to;
+        }
+      };
+      perf::Gpu gpu(0);
+      auto result = [&] {
+        gpu.synchronize();
+        std::vector<uint8_t> bits(bytes);
+        device.copyToHost(bits.data(), odd.address(), bytes);
+        device.fill(odd.address(), 0xFF, bytes);
+        return bits;
+      };
+      enqueue(gpu.stream(), 0);
+      std::vector<uint8_t> inTurn = result();
+      CHECK(inTurn != std::vector<uint8_t>(bytes, 0xFF));
+      perf::Gpu::Graph graph = gpu.record(1, [&](void *stream) { enqueue(stream, JITK_LAUNCH_PROGRAMMATIC); });
+      for (int repeat = 0; repeat < 20; ++repeat) {
+        enqueue(gpu.stream(), JITK_LAUNCH_PROGRAMMATIC);
+        CHECK(result() == inTurn);
+        gpu.replay(graph);
+        CHECK(result() == inTurn);
+      }
+    }
+  }
+
   TEST_CASE("a captured launch gives the bits of a plain one, at each replay") {
     for (const char *text : {kMatmul, "gated_delta_rule batch=2 tokens=600 qk_heads=4 v_heads=8 key_dim=128",
                              "mla_decode batch=5 heads=128 max_kv=700 num_pages=60 splits=66 causal=true seq_q=2"}) {

@@ -92,8 +92,8 @@ Result<DeviceFunction *> CudaModule::function(const std::string &symbol, uint32_
 /// Fills in the attributes that the launch has; returns how many.
 static unsigned fillAttributes(const LaunchParameters &parameters, LaunchAttribute *attributes) {
   unsigned count = 0;
-  const auto &cluster = parameters.cluster;
-  if (cluster[0] * cluster[1] * cluster[2] != 1) {
+  if (parameters.isCluster()) {
+    const auto &cluster = parameters.cluster;
     attributes[count].id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
     attributes[count++].value.clusterDim = {cluster[0], cluster[1], cluster[2]};
   }
@@ -121,9 +121,8 @@ Status CudaFunction::launch(const LaunchParameters &parameters, StreamHandle str
     };
     return driver.check(driver->launchKernelEx(&config, function_, parameters.arguments, nullptr), "cuLaunchKernelEx");
   }
-  if (numAttributes != 0) {
-    return unsupported("clusters and programmatic launch need a driver of CUDA 11.8 or newer: got " +
-                       std::to_string(driver.version()));
+  if (parameters.isCluster()) {
+    return unsupported("clusters need a driver of CUDA 11.8 or newer: got " + std::to_string(driver.version()));
   }
   return driver.check(driver->launchKernel(function_, parameters.grid[0], parameters.grid[1], parameters.grid[2],
                                            parameters.threads, parameters.threadsY, parameters.threadsZ,

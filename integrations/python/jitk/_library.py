@@ -57,6 +57,7 @@ class DlpackLaunch(Sized):
         ("workspace", c_uint64),
         ("workspace_bytes", c_uint64),
         ("stream", c_void_p),
+        ("flags", c_uint64),
     ]
 
 

@@ -171,14 +171,17 @@ class Kernel(_Handle):
         values = {name: getattr(info, name) for name, _ in KernelInfo._fields_[1:]}
         return {name: value.decode() if isinstance(value, bytes) else value for name, value in values.items()}
 
-    def launch(self, *tensors, scalars=(), dimensions=(), workspace=0, workspace_bytes=0, stream=None):
+    def launch(self, *tensors, scalars=(), dimensions=(), workspace=0, workspace_bytes=0, stream=None,
+               programmatic=False):
         """Enqueues the kernel on `stream` (a CUstream as an integer; None: the legacy default stream). Tensors are
-        anything with __dlpack__; dimensions are needed only where no shape tells them."""
+        anything with __dlpack__; dimensions are needed only where no shape tells them. `programmatic`: it may be
+        started while what precedes it in the stream ends, and waits for that on the device."""
         # The capsules own the views: they stay until the call has returned. No stream is told to __dlpack__, since the
         # caller orders the work: -1 asks for no synchronization.
         capsules = [_export(tensor) for tensor in tensors]
         views = (ctypes.c_void_p * len(capsules))(*[_pointer_of(capsule, b"dltensor") for capsule in capsules])
-        launch = DlpackLaunch(num_tensors=len(capsules), workspace=workspace, workspace_bytes=workspace_bytes)
+        launch = DlpackLaunch(num_tensors=len(capsules), workspace=workspace, workspace_bytes=workspace_bytes,
+                              flags=LAUNCH_PROGRAMMATIC if programmatic else 0)
         launch.tensors = ctypes.cast(views, ctypes.POINTER(ctypes.c_void_p))
         launch.scalars = (ctypes.c_float * max(len(scalars), 1))(*scalars)
         launch.num_scalars = len(scalars)
@@ -189,6 +192,7 @@ class Kernel(_Handle):
         call("jitk_kernel_launch_dlpack", self, ctypes.byref(launch))
 
 
+LAUNCH_PROGRAMMATIC = 1  # JITK_LAUNCH_PROGRAMMATIC
 _CPU = 1
 
 

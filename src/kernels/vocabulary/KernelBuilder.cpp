@@ -1,6 +1,7 @@
 #include "src/kernels/vocabulary/KernelBuilder.h"
 
 #include "src/ir/llvm/KeepInvariants.h"
+#include "src/ir/llvm/ProgrammaticLaunch.h"
 #include "src/ir/ttg/Ttg.h"
 #include "src/ir/ttng/Ttng.h"
 
@@ -87,6 +88,9 @@ KernelBuilder::KernelBuilder(KernelProgram &program, const KernelProgram::Step &
   if (step.keepsInvariants) {
     function_->setAttr(ir::kKeepInvariants, getUnitAttr());
   }
+  if (program_.launchesProgrammatically_) {
+    function_->setAttr(ir::kProgrammaticLaunch, getUnitAttr());
+  }
   setInsertionPointToStart(function_.addEntryBlock());
 }
 
@@ -115,6 +119,7 @@ void KernelBuilder::close(const std::array<Expression, 3> &grid) && {
   step.symbol = function_.getName();
   step.grid = grid;
   step.threads = 32 * numWarps_;
+  step.programmaticLaunch = program_.launchesProgrammatically_;
   for (const KernelSignature::Parameter *parameter : parameters_) {
     step.arguments.push_back(signature_.argument(*parameter));
   }

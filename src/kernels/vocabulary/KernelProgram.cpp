@@ -7,7 +7,7 @@ using namespace mlir;
 namespace jitk::kernels {
 
 KernelProgram::KernelProgram(MLIRContext &context, const KernelSignature &signature, const Target &target)
-    : signature_(signature), recipe_(signature.recipe()) {
+    : signature_(signature), launchesProgrammatically_(target.capability >= 90), recipe_(signature.recipe()) {
   ImplicitLocOpBuilder builder(UnknownLoc::get(&context), &context);
   module_ = ModuleOp::create(builder);
   Operation *module = *module_;

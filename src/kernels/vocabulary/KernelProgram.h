@@ -7,7 +7,8 @@
 //   return std::move(program).finish();
 //
 // The program owns the module and the recipe. A step sees what the steps before it wrote: to the outputs, and to the
-// regions of the workspace.
+// regions of the workspace. From sm_90 on a step begins while the one before it ends, and waits for it (see
+// `ir::kProgrammaticLaunch`).
 
 #pragma once
 
@@ -47,6 +48,7 @@ private:
   friend class KernelBuilder;
 
   const KernelSignature &signature_;
+  bool launchesProgrammatically_;
   mlir::OwningOpRef<mlir::ModuleOp> module_;
   Recipe recipe_;
 };

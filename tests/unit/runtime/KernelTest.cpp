@@ -23,9 +23,10 @@ struct Launch {
   std::vector<int64_t> dimensions = {256};
   std::vector<float> scalars = {};
   uint64_t workspace = 0, workspaceBytes = 0;
+  bool programmatic = false;
 
   Status on(const Kernel &kernel) const {
-    return kernel.launch({tensors, dimensions, scalars, workspace, workspaceBytes, nullptr});
+    return kernel.launch({tensors, dimensions, scalars, workspace, workspaceBytes, nullptr, programmatic});
   }
 };
 
@@ -121,6 +122,26 @@ TEST_CASE("scalars and tensor maps are passed by value, and an empty step is ski
   CHECK(device->record->launches[0].arguments[1] == 0x3f800000);
   CHECK(device->record->launches[0].arguments[2] == 0x2000);
   CHECK(device->record->numTensorMaps == 1);
+}
+
+TEST_CASE("a step overlaps with one of its launch, and with what precedes it where the caller allows that") {
+  Recipe recipe = StubCompiler::makeRecipe(stubProblem("*")->description);
+  LaunchStep waits = recipe.steps[0], never = recipe.steps[0], plain = recipe.steps[0];
+  waits.programmaticLaunch = never.programmaticLaunch = true;
+  never.grid[1] = Expression::constant(0);
+  recipe.steps = {never, waits, waits, plain, waits};
+  auto device = std::make_shared<StubDevice>(kTarget);
+  std::shared_ptr<const Kernel> kernel = *Kernel::load(device, stubProblem("*"), obtained(recipe));
+  for (bool allowed : {false, true}) {
+    CAPTURE(allowed);
+    device->record->launches.clear();
+    REQUIRE(Launch{.programmatic = allowed}.on(*kernel).ok());
+    std::vector<bool> programmatic;
+    for (const StubLaunch &launch : device->record->launches) {
+      programmatic.push_back(launch.parameters.programmaticLaunch);
+    }
+    CHECK(programmatic == std::vector<bool>{allowed, true, false, true});
+  }
 }
 
 TEST_CASE("a tensor map of the workspace") {

@@ -1,9 +1,11 @@
 #include "backends/nvidia/codegen/lowering/FunctionLowering.h"
 
+#include "backends/nvidia/codegen/lowering/GridDependency.h"
 #include "backends/nvidia/codegen/lowering/Packing.h"
 #include "backends/nvidia/codegen/lowering/WarpSpecialize.h"
 #include "src/ir/layout/EncodingLayouts.h"
 #include "src/ir/llvm/KeepInvariants.h"
+#include "src/ir/llvm/ProgrammaticLaunch.h"
 
 #include "llvm/ADT/PostOrderIterator.h"
 
@@ -147,6 +149,7 @@ void FunctionLowering::createFunction() {
   if (source_->hasAttr(ir::kKeepInvariants)) {
     function_.setPassthroughAttr(b.getStrArrayAttr({ir::kKeepInvariants}));
   }
+  owesGridWait_ = source_->hasAttr(ir::kProgrammaticLaunch);
 }
 
 //===----------------------------------------------------------------------===//
@@ -506,6 +509,10 @@ LogicalResult FunctionLowering::lowerRegion(Region &region, Block *entry) {
     }
     for (Operation &op : *block) {
       builder_->setLoc(op.getLoc());
+      if (owesGridWait_ && !mayPrecedeGridWait(op)) { // in the entry block, at its terminator at the latest
+        emitGridWait(*builder_);
+        owesGridWait_ = false;
+      }
       if (failed(table.lower(&op, *this))) {
         return failure();
       }

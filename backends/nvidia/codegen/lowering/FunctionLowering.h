@@ -173,7 +173,8 @@ private:
   passes::AxisInfoAnalysis &axes_;
   mlir::LLVM::LLVMFuncOp function_;
   bool isKernel_ = false;
-  bool incomplete_ = false; ///< a diagnostic was given where none could be returned
+  bool owesGridWait_ = false; ///< it is a kernel that has not waited for the grids before it yet
+  bool incomplete_ = false;   ///< a diagnostic was given where none could be returned
   std::optional<LoweringBuilder> builder_;
   WarpGroup root_;
   WarpGroup *group_ = &root_;
