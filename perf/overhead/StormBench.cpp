@@ -19,6 +19,7 @@
 #include <chrono>
 #include <cstdio>
 #include <map>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -32,6 +33,7 @@ namespace {
 struct Options {
   std::vector<int> processes = {8, 64};
   int kernels = 50, trials = 5;
+  bool heartbeats = true;
   uint32_t jobs = 0, workerNice = 0;
   std::string target = "sm_90a", folder = "/tmp", compiler;
 };
@@ -125,15 +127,20 @@ Outcome prepareAll(const Options &options, const std::string &store, Gate &gate)
   jitk_prepare_options_t prepare = {};
   prepare.target = options.target.c_str();
   gate.wait();
-  Heartbeat heartbeat;
+  std::optional<Heartbeat> heartbeat;
+  if (options.heartbeats) {
+    heartbeat.emplace();
+  }
   plan.prepare(prepare);
   plan.wait();
   Outcome outcome = {};
   outcome.end = Clock::now();
   outcome.compilations = runtime.counters().compilations;
-  const Samples &lateness = heartbeat.stop();
-  outcome.typicalLateness = lateness.quantile(0.999);
-  outcome.worstLateness = lateness.quantile(1);
+  if (heartbeat) {
+    const Samples &lateness = heartbeat->stop();
+    outcome.typicalLateness = lateness.quantile(0.999);
+    outcome.worstLateness = lateness.quantile(1);
+  }
   outcome.peakMiB = peakResidentMiB();
   return outcome;
 }
@@ -218,6 +225,7 @@ int main(int argc, char **argv) {
   app.add_option("--worker-nice", options.workerNice, "as in jitk_runtime_options_t; 4294967295 = none");
   app.add_option("--target", options.target, "what is compiled for");
   app.add_option("--folder", options.folder, "where the store is made");
+  app.add_flag("!--no-heartbeats", options.heartbeats, "no such thread: many of them are work for few processors");
   app.add_option("--compiler", options.compiler, "compiler library (default: the one beside libjitk)");
   CLI11_PARSE(app, argc, argv);
   try {
