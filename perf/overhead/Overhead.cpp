@@ -11,6 +11,7 @@
 #include "src/runtime/CompilerLibrary.h"
 
 #include "perf/commit/Commit.h"
+#include "perf/overhead/BundleTimes.h"
 #include "perf/overhead/CompileTimes.h"
 #include "perf/overhead/EmulatorSpeed.h"
 #include "perf/overhead/LibrarySizes.h"
@@ -104,6 +105,21 @@ static bool reportHits(const Options &options, json &report) {
   return hits.diskObtain.median() < kHitLimit && hits.memoryObtain.median() < kHitLimit;
 }
 
+static void reportBundle(json &report) {
+  constexpr int kEntries = 1000, kRepeats = 7;
+  constexpr size_t kCodeBytes = 60'000;
+  BundleTimes times = measureBundle(kEntries, kCodeBytes, kRepeats);
+  json &entry = report["bundle_ms"];
+  entry = {{"entries", kEntries}, {"code_bytes", kCodeBytes}, {"file_bytes", times.fileBytes}};
+  std::printf("bundle of %d entries of %zu bytes of code, in milliseconds:\n", kEntries, kCodeBytes);
+  const std::pair<const char *, const Samples *> rows[] = {
+      {"open", &times.open}, {"find_all", &times.findAll}, {"import_all", &times.importAll}};
+  for (const auto &[name, samples] : rows) {
+    entry[name] = toJson(*samples);
+    std::printf("  %-26s p50 %7.2f  p95 %7.2f\n", name, samples->median(), samples->quantile(0.95));
+  }
+}
+
 static void reportCompilation(Compiler &compiler, const Subject &subject, const char *target, int count, json &report) {
   CompileTimes times = valueOf(measureCompileTimes(compiler, subject.description, target, count));
   json entry = {{"description", times.description},
@@ -168,6 +184,7 @@ static int run(const Options &options) {
   bool within = reportHits(options, report);
   within &= reportSizes(report);
   if (!options.check) {
+    reportBundle(report);
     reportCompilations(options, report);
     reportEmulator(options, report);
   }

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <iterator>
 #include <sched.h>
+#include <sstream>
 #include <thread>
 
 namespace jitk {
@@ -47,29 +48,54 @@ template <typename T> static void tighten(std::optional<T> &limit, std::optional
   }
 }
 
-HostLimits HostLimits::read(const std::string &root, const std::string &group) {
-  HostLimits limits;
-  std::string folder = group;
+/// Calls `visit` with the group's folder and all those above it, the root's last.
+template <typename Visit> static void upwards(const std::string &root, std::string group, Visit visit) {
   while (true) {
-    tighten(limits.cores, parseCpuQuota(readText(root + folder + "/cpu.max")));
-    tighten(limits.memoryBytes, parseMemoryLimit(readText(root + folder + "/memory.max")));
-    size_t slash = folder.rfind('/');
-    if (folder.empty() || slash == std::string::npos) {
-      return limits;
+    visit(root + group);
+    size_t slash = group.rfind('/');
+    if (group.empty() || slash == std::string::npos) {
+      return;
     }
-    folder.resize(slash);
+    group.resize(slash);
   }
+}
+
+HostLimits HostLimits::read(const std::string &root, const std::string &groups) {
+  HostLimits limits;
+  std::istringstream lines(groups);
+  for (std::string line; std::getline(lines, line);) {
+    size_t first = line.find(':');
+    size_t second = line.find(':', first + 1);
+    if (second == std::string::npos) {
+      continue;
+    }
+    const std::string controllers = "," + line.substr(first + 1, second - first - 1) + ",";
+    const std::string group = line.substr(second + 1);
+    if (controllers == ",,") {
+      upwards(root, group, [&](const std::string &folder) {
+        tighten(limits.cores, parseCpuQuota(readText(folder + "/cpu.max")));
+        tighten(limits.memoryBytes, parseMemoryLimit(readText(folder + "/memory.max")));
+      });
+    }
+    if (controllers.find(",cpu,") != std::string::npos) {
+      upwards(root + "/cpu", group, [&](const std::string &folder) {
+        std::string quota = readText(folder + "/cpu.cfs_quota_us");
+        quota.resize(std::min(quota.find('\n'), quota.size()));
+        tighten(limits.cores, parseCpuQuota(quota + " " + readText(folder + "/cpu.cfs_period_us")));
+      });
+    }
+    if (controllers.find(",memory,") != std::string::npos) {
+      upwards(root + "/memory", group, [&](const std::string &folder) {
+        tighten(limits.memoryBytes, parseMemoryLimit(readText(folder + "/memory.limit_in_bytes")));
+      });
+    }
+  }
+  return limits;
 }
 
 /// The limits of this process.
 static const HostLimits &ownLimits() {
-  static const HostLimits limits = [] {
-    std::string groups = readText("/proc/self/cgroup");
-    size_t begin = groups.find("0::");
-    std::string group = begin == std::string::npos ? std::string() : groups.substr(begin + 3);
-    group.resize(std::min(group.find('\n'), group.size()));
-    return HostLimits::read("/sys/fs/cgroup", group == "/" ? std::string() : group);
-  }();
+  static const HostLimits limits = HostLimits::read("/sys/fs/cgroup", readText("/proc/self/cgroup"));
   return limits;
 }
 

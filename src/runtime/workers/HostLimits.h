@@ -14,16 +14,18 @@ namespace jitk {
 
 /// Cores by a quota: reads "200000 100000" (2) or "max 100000" (none), as in cpu.max.
 std::optional<double> parseCpuQuota(std::string_view text);
-/// Bytes: reads "2147483648" or "max" (none), as in memory.max.
+/// Bytes: reads "2147483648" or "max" (none), as in memory.max; so large a number as version 1 has for none limits
+/// nothing.
 std::optional<uint64_t> parseMemoryLimit(std::string_view text);
 
-/// What a control group and all those above it allow; `root` is where their tree is mounted, `group` this process's
-/// place in it, as after "0::" in /proc/self/cgroup.
+/// What control groups and all those above them allow.
 struct HostLimits {
   std::optional<double> cores;
   std::optional<uint64_t> memoryBytes;
 
-  static HostLimits read(const std::string &root, const std::string &group);
+  /// `root` is where the trees of groups are mounted; `groups` are this process's places in them, as /proc/self/cgroup
+  /// has them: one tree for all ("0::/a/b"), or, as in version 1, one for each controller ("4:memory:/a/b").
+  static HostLimits read(const std::string &root, const std::string &groups);
 };
 
 /// Cores that this process may use, by its affinity and its quota; at least 1.

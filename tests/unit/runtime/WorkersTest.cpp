@@ -196,11 +196,31 @@ TEST_CASE("the tightest group on the way to the root counts") {
   std::ofstream(root.path("a/cpu.max")) << "150000 100000";
   std::ofstream(root.path("a/memory.max")) << "max";
   std::ofstream(root.path("a/b/memory.max")) << "1000";
-  HostLimits limits = HostLimits::read(root.path(), "/a/b");
+  HostLimits limits = HostLimits::read(root.path(), "0::/a/b\n");
   CHECK(limits.cores == 1.5);
   CHECK(limits.memoryBytes == uint64_t{1000});
-  CHECK(HostLimits::read(root.path(), "").cores == 4.0);
-  CHECK(HostLimits::read(root.path("nowhere"), "/x").cores == std::nullopt);
+  CHECK(HostLimits::read(root.path(), "0::/\n").cores == 4.0);
+  CHECK(HostLimits::read(root.path("nowhere"), "0::/x\n").cores == std::nullopt);
+  CHECK(HostLimits::read(root.path(), "").cores == std::nullopt);
+}
+
+TEST_CASE("groups of version 1 have a tree for each controller") {
+  test::TemporaryFolder root;
+  std::filesystem::create_directories(root.path("cpu/a"));
+  std::filesystem::create_directories(root.path("memory/b/c"));
+  std::ofstream(root.path("cpu/cpu.cfs_quota_us")) << "-1\n"; // none
+  std::ofstream(root.path("cpu/cpu.cfs_period_us")) << "100000\n";
+  std::ofstream(root.path("cpu/a/cpu.cfs_quota_us")) << "250000\n";
+  std::ofstream(root.path("cpu/a/cpu.cfs_period_us")) << "100000\n";
+  std::ofstream(root.path("memory/memory.limit_in_bytes")) << "9223372036854771712\n"; // none
+  std::ofstream(root.path("memory/b/memory.limit_in_bytes")) << "2147483648\n";
+  HostLimits limits = HostLimits::read(root.path(), "4:memory:/b/c\n2:cpu,cpuacct:/a\n1:cpuset:/\n0::/\n");
+  CHECK(limits.cores == 2.5);
+  CHECK(limits.memoryBytes == uint64_t{2147483648});
+  // A container sees its own group as the root, under the name that it has outside.
+  std::ofstream(root.path("memory/memory.limit_in_bytes")) << "1073741824\n";
+  CHECK(HostLimits::read(root.path(), "4:memory:/outside/x\n").memoryBytes == uint64_t{1073741824});
+  CHECK(HostLimits::read(root.path(), "4:memory:/outside/x\n").cores == std::nullopt);
 }
 
 TEST_SUITE_END();
