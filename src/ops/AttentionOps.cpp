@@ -99,7 +99,14 @@ static OpSchema pagedAttention() {
           {
               {"batch", Kind::Dimension, "1", "sequences"},
               {"heads", Kind::Dimension, "", "heads of Q and O"},
-              {"kv_heads", Kind::Dimension, "@heads", "heads of the caches; divides heads", {}, 1, INT32_MAX, 1},
+              {"kv_heads",
+               Kind::Dimension,
+               "@heads",
+               "heads of the caches; divides heads",
+               {},
+               1,
+               Dimension::kLargest,
+               1},
               {"seq_q", Kind::Dimension, "1", "queries of a sequence"},
               {"max_kv", Kind::Dimension, "", "most keys of a sequence"},
               {"num_pages", Kind::Dimension, "*", "pages of the caches"},
@@ -145,6 +152,7 @@ static OpSchema pagedAttention() {
           },
       .scalars = {{"scale", "1/sqrt(head_dim)", "of the scores"}},
       .multiples = {{"heads", "kv_heads"}},
+      .products = {{{"seq_q", "heads"}}},
       .check = checkAttention,
   };
 }
