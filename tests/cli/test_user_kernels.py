@@ -75,6 +75,18 @@ class UserKernels(CliTest):
         entry = next(e for e in self.jitk_json("store", "ls")["entries"] if "language=cuda" in e["description"])
         self.assertIn("arguments=", entry["description"])
 
+    def test_text_that_ends_a_parser_is_a_failure_of_its_kernel(self):
+        odd = [("array<index: 1>", "elements of array<...> must be integers or floats: got index in line 3"),
+               ("[" * 200000, "IR must nest at most 100 brackets deep, aliases included: got 101 in line 3"),
+               ("%r#2147483648", "numbers of results must add up to at most 4194304: got %r#2147483648 in line 3"),
+               ("affine_map<(d0) -> (d0)>", "IR must have no affine maps, sets and resources: got affine_map in line 3")]
+        for text, says in odd:
+            source = COPY_TTGIR.replace("module attributes {", "module attributes {tt.odd = " + text + ", ")
+            op, attributes = TTGIR
+            record, good = self.prepare((op, attributes | {"source": source}), TTGIR)
+            self.assertIn(says, record["error"])
+            self.assertEqual(good["error"], "")
+
     def test_the_key_follows_all_that_is_given(self):
         kernels = [cuda(), cuda(options="-DA=1"), cuda(headers="#header a.cuh\n"), cuda(block="128"),
                    cuda(source=AXPY_CUDA + "// changed\n"), cuda(k=3)]

@@ -1,6 +1,7 @@
 #include "src/kernels/user/IrKernel.h"
 
 #include "src/ir/Register.h"
+#include "src/ir/TextCheck.h"
 #include "src/ir/tt/Tt.h"
 #include "src/kernels/user/UserRecipe.h"
 
@@ -127,6 +128,7 @@ static Result<uint32_t> completeModule(Operation *module, const Target &target) 
 
 Result<BuiltKernel> parseIrKernel(const UserKernel &kernel, const Description &description, const Target &target,
                                   MLIRContext &context) {
+  JITK_TRY(ir::checkText(kernel.source), "in the source");
   DialectRegistry registry;
   ir::registerDialects(registry);
   context.appendDialectRegistry(registry);
