@@ -3,7 +3,7 @@
 
 #include "src/kernels/attention/PagedAttention.h"
 
-#include "src/kernels/attention/PagedDecode.h"
+#include "src/kernels/attention/BulkDecode.h"
 
 #include <limits>
 
@@ -33,11 +33,18 @@ Result<BuiltKernel> buildPagedAttention(const Description &description, const Ta
                                 .type = elementTypeOf(description.word("dtype"), context),
                                 .outputType = elementTypeOf(description.word("out_dtype"), context),
                                 .lseOfNothing = -std::numeric_limits<double>::infinity()};
-  KernelSignature signature = declarePagedDecode(description, problem);
+  std::optional<BulkTile> bulk = chooseBulkTile(problem, target);
+  KernelSignature signature = bulk ? declarePagedDecode(description, problem, bulkPieces(problem, problem.keyDim),
+                                                        bulkPieces(problem, problem.valueDim))
+                                   : declarePagedDecode(description, problem);
   KernelProgram program(context, signature, target);
   addScheduleStep(program, signature, description);
-  addGatheredStep(program, signature, problem, chooseTile(target, std::max(problem.keyDim, problem.valueDim)),
-                  "paged_attention");
+  if (bulk) {
+    addBulkStep(program, signature, problem, *bulk);
+  } else {
+    addGatheredStep(program, signature, problem, chooseTile(target, std::max(problem.keyDim, problem.valueDim)),
+                    "paged_attention");
+  }
   addCombinationStep(program, signature, problem);
   return std::move(program).finish();
 }

@@ -90,11 +90,11 @@ static Value lsePointers(KernelBuilder &b, Value sequence, Value rows) {
   return b.pointers(base, b.add(b.mul(b.rem(rows, heads), queries), b.div(rows, heads)));
 }
 
-/// Stores rows of a sequence: `outputs` has one normalized f32 tensor for each part of the channels.
+/// Stores rows of a sequence: `outputs` are normalized f32 tensors, columns one after the other.
 static void storeRows(KernelBuilder &b, const PagedDecodeProblem &problem, Value sequence, Value rows, Value exists,
                       const SoftmaxState &state, ArrayRef<Value> outputs) {
   Value base = sequenceBase(b, "o", sequence, problem.valueDim);
-  for (auto [part, output] : llvm::zip_equal(splitDimension(problem.valueDim, kLeastChunk), outputs)) {
+  for (auto [part, output] : llvm::zip_equal(partsOf(outputs), outputs)) {
     MatrixView view = {b.advance(base, b.i32(part.offset)), b.i64(problem.valueDim)};
     b.store(b.pointers(view, rows, b.range(part.size)), b.convert(output, problem.outputType),
             b.asColumn(exists, part.size));

@@ -61,8 +61,8 @@ mlir::Value sequenceBase(KernelBuilder &builder, llvm::StringRef tensor, mlir::V
 /// A sequence's row of the table; a pointer to i32.
 mlir::Value tableOf(KernelBuilder &builder, const PagedDecodeProblem &problem, mlir::Value sequence);
 
-/// Stores what a part has of a sequence: as results if that is all of it, else in the workspace. `outputs` makes one
-/// normalized f32 tensor for each part of the values' channels; it is called in each of two branches.
+/// Stores what a part has of a sequence: as results if that is all of it, else in the workspace. `outputs` makes the
+/// normalized f32 tensors, columns one after the other; it is called in each of two branches.
 void storeDecoded(KernelBuilder &builder, const PagedDecodeProblem &problem, const ScheduledPart &part,
                   const DecodedKeys &keys, const DecodedRows &rows, const SoftmaxState &state,
                   llvm::function_ref<llvm::SmallVector<mlir::Value>()> outputs);

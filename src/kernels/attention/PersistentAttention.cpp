@@ -301,7 +301,7 @@ void PersistentAttention::loadBlock(const Ring &ring, const RingPosition &positi
   auto loadCut = [&] {
     forEachTile([&](unsigned tile, const SharedTile &shape, ValueRange origin) {
       auto pieces = [&](int64_t rows) { return b.descriptorParameter(tensor, TileRows::pieceOf(shape, rows)); };
-      ring.loadUntil(position, tile, pieces, origin, item.numKeys, b.size("seq_k"));
+      ring.loadUntil(position, tile, b.i32(0), shape.rows, pieces, origin, item.numKeys, b.size("seq_k"));
     });
   };
   b.ifElse(b.lessThan(item.numKeys, b.add(firstRow, b.i32(tile_.keys))), loadCut, loadWhole);

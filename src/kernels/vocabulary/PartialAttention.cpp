@@ -23,10 +23,21 @@ static Value outputPointers(KernelBuilder &b, const PartialResults &where, Value
   return b.pointers({base, dim}, rows, b.range(chunk.size));
 }
 
+SmallVector<DimensionPart> partsOf(ArrayRef<Value> outputs) {
+  SmallVector<DimensionPart> parts;
+  int64_t offset = 0;
+  for (Value output : outputs) {
+    int64_t columns = cast<RankedTensorType>(output.getType()).getShape()[1];
+    parts.push_back({offset, columns, columns});
+    offset += columns;
+  }
+  return parts;
+}
+
 void storePartial(KernelBuilder &b, const PartialResults &where, Value slot, Value rows, Value mask,
                   const SoftmaxState &state, ArrayRef<Value> outputs) {
   Value slotRow = firstRow(b, where, slot);
-  for (auto [chunk, output] : llvm::zip_equal(splitDimension(where.dim, kLeastChunk), outputs)) {
+  for (auto [chunk, output] : llvm::zip_equal(partsOf(outputs), outputs)) {
     b.store(outputPointers(b, where, slotRow, rows, chunk), output, b.asColumn(mask, chunk.size));
   }
   b.store(b.pointers(b.advance(where.log2Sums, slotRow), rows), log2Sum(b, state), mask);

@@ -27,10 +27,13 @@ struct PartialResults {
   int64_t dim;
 };
 
-/// Leaves the rows `rows` (i32 vector) of a part in `slot` (i32): `outputs` has one normalized f32 tensor for each
-/// chunk of dim.
+/// Leaves the rows `rows` (i32 vector) of a part in `slot` (i32): `outputs` are normalized f32 tensors [rows, *] whose
+/// columns are those of dim, one after the other.
 void storePartial(KernelBuilder &builder, const PartialResults &where, mlir::Value slot, mlir::Value rows,
                   mlir::Value mask, const SoftmaxState &state, llvm::ArrayRef<mlir::Value> outputs);
+
+/// The columns of such tensors in dim.
+llvm::SmallVector<DimensionPart> partsOf(llvm::ArrayRef<mlir::Value> outputs);
 
 struct CombinedAttention {
   SoftmaxState state;

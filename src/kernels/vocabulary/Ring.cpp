@@ -66,17 +66,17 @@ llvm::SmallVector<SharedTile> Ring::piecesOf(const SharedTile &tile) {
   return {TileRows::pieceOf(tile, kPieceRows), TileRows::pieceOf(tile, 1)};
 }
 
-void Ring::loadUntil(const RingPosition &position, unsigned tile, MatricesOf matrices, ValueRange origin, Value end,
-                     Value outside) const {
+void Ring::loadUntil(const RingPosition &position, unsigned tile, Value firstRow, int64_t count, MatricesOf matrices,
+                     ValueRange origin, Value end, Value outside) const {
   KernelBuilder &b = builder_;
   size_t rowAxis = origin.size() - 2;
   auto load = [&](int64_t rows, Value number) {
     llvm::SmallVector<Value> at(origin);
     Value first = b.add(origin[rowAxis], b.mul(number, b.i32(rows)));
     at[rowAxis] = b.select(b.lessThan(first, end), first, outside);
-    loadPiece(position, tile, rows, matrices(rows), number, at);
+    loadPiece(position, tile, rows, matrices(rows), b.add(number, b.div(firstRow, b.i32(rows))), at);
   };
-  b.loop(b.i32(0), b.i32(tiles_[tile].rows / kPieceRows), 1, {}, [&](Value number, ValueRange) {
+  b.loop(b.i32(0), b.i32(count / kPieceRows), 1, {}, [&](Value number, ValueRange) {
     Value first = b.add(origin[rowAxis], b.mul(number, b.i32(kPieceRows)));
     Value isCut = b.both(b.lessThan(first, end), b.lessThan(end, b.add(first, b.i32(kPieceRows))));
     b.ifElse(

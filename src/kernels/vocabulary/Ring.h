@@ -46,12 +46,12 @@ public:
   /// piece, `matrices` the descriptor for such pieces.
   void loadPiece(const RingPosition &position, unsigned tile, int64_t rows, mlir::Value matrices, mlir::Value number,
                  mlir::ValueRange origin) const;
-  /// Starts the copies of rows from `origin` on of which those from row `end` (i32, a coordinate like the origin's) on
-  /// are zeros, whatever lies there. `matrices` gives the descriptor for pieces of so many rows; row `outside` lies
-  /// outside of the matrices.
+  /// Starts the copies of `count` rows of the tile, a multiple of 8, from row `first` (i32, another one) on; those from
+  /// row `end` (i32, a coordinate like the origin's rows) on are zeros, whatever lies there. `origin` is that of row
+  /// `first`; `matrices` gives the descriptor for pieces of so many rows; row `outside` lies outside of the matrices.
   using MatricesOf = llvm::function_ref<mlir::Value(int64_t rows)>;
-  void loadUntil(const RingPosition &position, unsigned tile, MatricesOf matrices, mlir::ValueRange origin,
-                 mlir::Value end, mlir::Value outside) const;
+  void loadUntil(const RingPosition &position, unsigned tile, mlir::Value first, int64_t count, MatricesOf matrices,
+                 mlir::ValueRange origin, mlir::Value end, mlir::Value outside) const;
   /// The pieces that `loadUntil` wants descriptors of.
   static llvm::SmallVector<SharedTile> piecesOf(const SharedTile &tile);
 

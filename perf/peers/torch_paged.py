@@ -1,0 +1,176 @@
+#!/usr/bin/env python3
+"""torch_paged.py <problems> [--out FILE]: paged_attention on torch's tensors, beside a large copy.
+
+Keys and values that sequences have are counted once, with queries and results; sequences are as long as they may be, and with
+--mixed of any length. Rows of three heads are compared with torch in float32, and bits over repeated launches; pages lie in no
+order, rows past an end are NaN. Then CUDA graphs of 10 calls take turns A B B A; medians. The copy is one of 512 MB,
+read and written. Needs torch, and jitk by PYTHONPATH=integrations/python and JITK_LIBRARY. Exit status 1 where a result is wrong."""
+import argparse
+import json
+import math
+import statistics
+import sys
+import time
+
+import jitk
+import torch
+
+CALLS, REST_S, ROUNDS, REPLAYS = 10, 0.02, 2, 3
+COPIED = 1 << 29
+
+
+class Problem:
+    def __init__(self, line, mixed):
+        self.text = line
+        words = dict(word.split("=") for word in line.split()[1:])
+        size = lambda name, default=None: int(words.get(name, default))
+        self.batch, self.heads, self.queries, self.longest = size("batch", 1), size("heads"), size("seq_q", 1), size("max_kv")
+        self.key_heads, self.pages, self.page_size = size("kv_heads", self.heads), size("num_pages"), size("page_size", 64)
+        self.dim, self.splits = size("head_dim"), size("splits", 64)
+        self.value_dim = size("value_dim", self.dim)
+        self.causal, self.reuses = words.get("causal") == "true", words.get("reuse_schedule") == "true"
+        generator = torch.Generator().manual_seed(7)
+        lengths = torch.randint(1, self.longest + 1, (self.batch,), generator=generator) if mixed else None
+        self.lengths = lengths if mixed else torch.full((self.batch,), self.longest)
+        columns = -(-self.longest // self.page_size)
+        self.table = torch.randperm(self.pages, generator=generator)[:self.batch * columns].reshape(self.batch, columns)
+
+    def tensors(self):
+        def cache(dim):
+            return torch.randn(self.pages, self.page_size, self.key_heads, dim, device="cuda", dtype=torch.bfloat16)
+        q = torch.randn(self.batch, self.queries, self.heads, self.dim, device="cuda", dtype=torch.bfloat16)
+        k, v = cache(self.dim), cache(self.value_dim)
+        for sequence, length in enumerate(self.lengths.tolist()):
+            if length % self.page_size:
+                page = self.table[sequence, length // self.page_size]
+                k[page, length % self.page_size:] = math.nan
+                v[page, length % self.page_size:] = math.nan
+        return q, k, v
+
+    def bytes(self):
+        keys = int(self.lengths.sum()) * self.key_heads * (self.dim + self.value_dim)
+        return 2 * (keys + self.batch * self.queries * self.heads * (self.dim + self.value_dim))
+
+
+def check(problem, q, k, v, o, lse):
+    """Rows of three heads, in float32."""
+    for sequence, head in {(0, 0), (problem.batch - 1, problem.heads - 1), (problem.batch // 2, problem.heads // 2)}:
+        length, key_head = int(problem.lengths[sequence]), head * problem.key_heads // problem.heads
+        pages = problem.table[sequence].cuda()
+        keys = k[pages, :, key_head].flatten(0, 1)[:length].float()
+        values = v[pages, :, key_head].flatten(0, 1)[:length].float()
+        scores = q[sequence, :, head].float() @ keys.T / math.sqrt(problem.dim)
+        if problem.causal:
+            query = torch.arange(problem.queries, device="cuda")[:, None]
+            scores = scores.masked_fill(torch.arange(length, device="cuda")[None] > query + length - problem.queries,
+                                        -math.inf)
+        wanted = torch.softmax(scores, -1) @ values
+        error = (o[sequence, :, head].float() - wanted).norm() / wanted.norm()
+        log_error = (lse[sequence, head] - torch.logsumexp(scores, -1)).abs().max()
+        if not (error < 6e-3 and log_error < 2e-5):
+            raise ArithmeticError(f"sequence {sequence}, head {head}: relative error {error:.1e}, of lse {log_error:.1e}")
+
+
+class Contender:
+    """Work as a CUDA graph of calls."""
+
+    def __init__(self, work):
+        self.times = []
+        with torch.cuda.stream(torch.cuda.Stream()):
+            work()
+        torch.cuda.synchronize()
+        self.graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(self.graph):
+            for _ in range(CALLS):
+                work()
+
+    def take_turn(self):
+        torch.cuda.synchronize()
+        time.sleep(REST_S)
+        self.graph.replay()
+        events = [torch.cuda.Event(enable_timing=True) for _ in range(REPLAYS + 1)]
+        events[0].record()
+        for event in events[1:]:
+            self.graph.replay()
+            event.record()
+        torch.cuda.synchronize()
+        self.times += [a.elapsed_time(b) * 1e3 / CALLS for a, b in zip(events, events[1:])]
+
+
+def measure(runtime, device, problem):
+    torch.manual_seed(1)
+    q, k, v = problem.tensors()
+    table, lengths = problem.table.int().cuda(), problem.lengths.int().cuda()
+    o = torch.full((problem.batch, problem.queries, problem.heads, problem.value_dim), math.nan, device="cuda",
+                   dtype=torch.bfloat16)
+    lse = torch.full((problem.batch, problem.heads, problem.queries), math.nan, device="cuda")
+    schedule = torch.zeros((problem.splits, 8), device="cuda", dtype=torch.int32)
+    offsets = torch.zeros((problem.batch + 1,), device="cuda", dtype=torch.int32)
+    slots = (problem.batch + problem.splits) * problem.queries * problem.heads
+    workspace = torch.empty((slots * (problem.value_dim + 1) * 4 + 1024,), device="cuda", dtype=torch.uint8)
+
+    def launcher(text):
+        kernel = runtime.kernel(device, text)
+        return kernel, lambda: kernel.launch(
+            q, k, v, table, lengths, schedule, offsets, o, lse, scalars=(1 / math.sqrt(problem.dim),),
+            workspace=workspace.data_ptr(), workspace_bytes=workspace.numel(),
+            stream=torch.cuda.current_stream().cuda_stream)
+
+    if problem.reuses:
+        launcher(problem.text.replace("reuse_schedule=true", ""))[1]()
+        o.fill_(math.nan)
+    kernel, launch = launcher(problem.text)
+    launch()
+    torch.cuda.synchronize()
+    check(problem, q, k, v, o, lse)
+    first = o.clone()
+    for _ in range(20):
+        launch()
+    if not torch.equal(first, o):
+        raise ArithmeticError("the bits differ between launches")
+    source = torch.empty((COPIED,), device="cuda", dtype=torch.uint8)
+    target = torch.empty_like(source)
+    contenders = {"jitk": Contender(launch), "copy": Contender(lambda: target.copy_(source))}
+    for _ in range(ROUNDS):
+        for contender in [*contenders.values(), *reversed(contenders.values())]:
+            contender.take_turn()
+    info = kernel.info()
+    return {"problem": problem.text, "bytes": problem.bytes(), "registers": info["registers"],
+            "spill_bytes": info["spill_bytes"], "times": {name: c.times for name, c in contenders.items()}}
+
+
+def row(result):
+    ours, copy = (statistics.median(result["times"][name]) for name in ("jitk", "copy"))
+    rate, copy_rate = result["bytes"] / ours / 1e3, 2 * COPIED / copy / 1e3
+    return (f"| {result['problem'].removeprefix('paged_attention ')} | {ours:.1f} | {rate:.0f} | {rate / 48:.0f} % | "
+            f"{rate / copy_rate:.3f} | {result['registers']} | {result['spill_bytes']} |")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("problems")
+    parser.add_argument("--mixed", action="store_true", help="sequences of any length up to max_kv")
+    parser.add_argument("--out", help="write FILE.json and FILE.md")
+    options = parser.parse_args()
+    lines = [line.split("#")[0].strip() for line in open(options.problems, encoding="utf-8")]
+    runtime = jitk.Runtime()
+    device = runtime.device("cuda:0")
+    results, failed = [], False
+    table = ["| problem | us | GB/s | of 4.8 TB/s | of a copy's speed | registers | spills |", "|---" * 7 + "|"]
+    print("\n".join(table), flush=True)
+    for line in filter(None, lines):
+        try:
+            results.append(measure(runtime, device, Problem(line, options.mixed)))
+            table.append(row(results[-1]))
+        except (ArithmeticError, jitk.Error) as failure:
+            failed = True
+            table.append(f"| {line} | {failure} |")
+        print(table[-1], flush=True)
+    if options.out:
+        json.dump(results, open(options.out + ".json", "w", encoding="utf-8"))
+        open(options.out + ".md", "w", encoding="utf-8").write("\n".join(table) + "\n")
+    return int(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,355 @@
+// A CTA computes a tile of 64 rows of one key head over its part of the schedule. Its warps have roles:
+//
+//    producer, 1 warp               rings in shared memory           consumer, 1 warpgroup
+//                                +------------------------+
+//      the table's entries       |                        |          Q of a sequence, to shared memory
+//      K of block j, by pages -> | keys      several      | -------> S = Q K^T
+//      V of block j, by pages -> | values    slots        | -------> O += P V, P from registers
+//                                +------------------------+
+//
+// The keys of a block lie in pieces that are whole in one page. A piece past the end is read from outside of the cache,
+// as zeros; values of the piece that the end cuts come row by row, since what lies past it may be NaN.
+
+#include "src/kernels/attention/BulkDecode.h"
+
+#include "src/kernels/vocabulary/Ring.h"
+#include "src/kernels/vocabulary/Roles.h"
+#include "src/kernels/vocabulary/TileRows.h"
+
+#include <limits>
+#include <numbers>
+#include <numeric>
+
+using namespace mlir;
+
+namespace jitk::kernels {
+
+static constexpr int64_t kRows = 64;
+static constexpr unsigned kConsumerWarps = 4;
+/// Results go to memory in slices: each is handed around in shared memory first.
+static constexpr int64_t kSliceColumns = 32;
+
+/// Keys that lie in one page together: parts begin at multiples of kScheduleBlock.
+static int64_t pieceRows(const PagedDecodeProblem &problem) { return std::gcd(problem.pageSize, kScheduleBlock); }
+
+static llvm::SmallVector<DimensionPart> partsOf(int64_t dim) { return splitDimension(dim, kLeastChunk); }
+
+std::optional<BulkTile> chooseBulkTile(const PagedDecodeProblem &problem, const Target &target) {
+  constexpr int64_t kPanel = 64, kMostParts = 2, kMostDim = 256, kLeastPiece = 16;
+  constexpr int64_t kSharedBytes = 232448, kReserved = 4096, kElementBytes = 2, kMostStages = 8;
+  constexpr int64_t kSliceBytes = kRows * kSliceColumns * 4;
+  bool isServed = target.capability == 90 && target.archSpecific && pieceRows(problem) >= kLeastPiece;
+  for (int64_t dim : {problem.keyDim, problem.valueDim}) {
+    isServed = isServed && dim % kPanel == 0 && dim <= kMostDim && int64_t(partsOf(dim).size()) <= kMostParts;
+  }
+  if (!isServed || problem.valuesAreKeys()) {
+    return std::nullopt;
+  }
+  BulkTile tile;
+  constexpr int64_t kWide = 128;
+  tile.keys = std::max(problem.keyDim, problem.valueDim) <= kWide ? 128 : 64;
+  int64_t queries = kRows * problem.keyDim * kElementBytes;
+  int64_t block = tile.keys * (problem.keyDim + problem.valueDim) * kElementBytes;
+  tile.stages = std::min((kSharedBytes - kReserved - kSliceBytes - queries) / block, kMostStages);
+  return tile;
+}
+
+llvm::SmallVector<SharedTile> bulkPieces(const PagedDecodeProblem &problem, int64_t dim) {
+  llvm::SmallVector<SharedTile> pieces;
+  for (const DimensionPart &part : partsOf(dim)) {
+    SharedTile tile = {kScheduleBlock, part.size, problem.type};
+    pieces.push_back(TileRows::pieceOf(tile, pieceRows(problem)));
+    llvm::append_range(pieces, Ring::piecesOf(tile));
+  }
+  return pieces;
+}
+
+namespace {
+
+/// Writes the step; its members are what the roles share.
+class BulkDecodeWriter {
+public:
+  BulkDecodeWriter(KernelBuilder &builder, const PagedDecodeProblem &problem, const BulkTile &tile);
+
+  void write();
+
+private:
+  using Carried = SmallVector<Value>;
+  /// Runs `body` for the sequences of the CTA's part.
+  using SequenceBody = llvm::function_ref<Carried(const ScheduledPart &part, const DecodedKeys &keys, ValueRange now)>;
+  void forEachSequence(ValueRange carried, SequenceBody body);
+  Value numBlocks(const DecodedKeys &keys);
+  Value firstKey(const DecodedKeys &keys, Value block) { return b.add(keys.begin, b.mul(block, b.i32(tile_.keys))); }
+
+  void produce();
+  Carried produce(const DecodedKeys &keys, ValueRange positions);
+  Carried pagesOf(const DecodedKeys &keys, Value table, Value block);
+  void loadBlock(const Ring &ring, const RingPosition &position, StringRef tensor, int64_t dim, const DecodedKeys &keys,
+                 Value block, ValueRange pages);
+
+  struct State {
+    SoftmaxState softmax;
+    SmallVector<Value> accumulators; ///< f32 [64, part] of each part of the values
+    RingPosition keys, values;
+  };
+  State unpack(ValueRange values) const;
+  Carried pack(const State &state) const;
+  void consume();
+  void loadQueries(const DecodedRows &rows, Value sequence);
+  State attend(const DecodedKeys &keys, Value block, Value ends, Value seenByAll, State state);
+  Value scores(const RingPosition &keys);
+  Value mask(Value scores, Value firstKey, Value ends);
+
+  KernelBuilder &b;
+  const PagedDecodeProblem &problem_;
+  const BulkTile tile_;
+  SmallVector<DimensionPart> keyParts_, valueParts_;
+  SmallVector<Value> queries_; ///< buffers
+  std::optional<Ring> keys_, values_;
+};
+
+} // namespace
+
+BulkDecodeWriter::BulkDecodeWriter(KernelBuilder &builder, const PagedDecodeProblem &problem, const BulkTile &tile)
+    : b(builder), problem_(problem), tile_(tile), keyParts_(partsOf(problem.keyDim)),
+      valueParts_(partsOf(problem.valueDim)) {
+  SmallVector<SharedTile> keys, values;
+  for (const DimensionPart &part : keyParts_) {
+    queries_.push_back(
+        ir::ttg::LocalAllocOp::create(b, SharedTile{kRows, part.size, problem.type}.bufferType()).getResult());
+    keys.push_back({tile.keys, part.size, problem.type});
+  }
+  for (const DimensionPart &part : valueParts_) {
+    values.push_back({tile.keys, part.size, problem.type});
+  }
+  keys_.emplace(b, tile.stages, keys, kConsumerWarps);
+  values_.emplace(b, tile.stages, values, kConsumerWarps);
+}
+
+void BulkDecodeWriter::write() {
+  auto consumeAll = [&] { consume(); };
+  auto produceAll = [&] { produce(); };
+  specialize(b, {Role{.numWarps = kConsumerWarps, .body = consumeAll}, Role{.numWarps = 1, .body = produceAll}});
+}
+
+void BulkDecodeWriter::forEachSequence(ValueRange carried, SequenceBody body) {
+  ScheduledPart part = partOf(b, problem_, b.programId(2), b.programId(1), kRows);
+  b.loop(part.firstSequence, b.add(part.lastSequence, b.i32(1)), 1, carried,
+         [&](Value sequence, ValueRange now) { return body(part, locateKeys(b, part, sequence), now); });
+}
+
+Value BulkDecodeWriter::numBlocks(const DecodedKeys &keys) {
+  return b.ceilDiv(b.maximum(b.sub(keys.end, keys.begin), b.i32(0)), tile_.keys);
+}
+
+// --- the producer
+
+void BulkDecodeWriter::produce() {
+  RingPosition keys = keys_->start(), values = values_->start();
+  Carried start = {keys.slot, keys.phase, values.slot, values.phase};
+  forEachSequence(start, [&](const ScheduledPart &, const DecodedKeys &keys, ValueRange now) {
+    Value hasKeys = b.lessThan(keys.begin, keys.end);
+    return b.ifThen(hasKeys, [&] { return produce(keys, now); }, now);
+  });
+}
+
+/// The pages of a block's pieces; there is a key. Pieces past the last key have its page, which is not used.
+BulkDecodeWriter::Carried BulkDecodeWriter::pagesOf(const DecodedKeys &keys, Value table, Value block) {
+  Carried pages;
+  Value last = b.sub(keys.end, b.i32(1)), lastPage = b.sub(b.size("num_pages"), b.i32(1));
+  for (int64_t offset = 0; offset < tile_.keys; offset += pieceRows(problem_)) {
+    Value key = b.minimum(b.add(firstKey(keys, block), b.i32(offset)), last);
+    Value entry = b.load(b.advance(table, b.div(key, b.i32(problem_.pageSize))));
+    // An entry that names no page is taken as the nearest one that does.
+    pages.push_back(b.maximum(b.minimum(entry, lastPage), b.i32(0)));
+  }
+  return pages;
+}
+
+void BulkDecodeWriter::loadBlock(const Ring &ring, const RingPosition &position, StringRef tensor, int64_t dim,
+                                 const DecodedKeys &keys, Value block, ValueRange pages) {
+  const int64_t numRows = pieceRows(problem_);
+  // What lies past the end of the keys is masked, of the values it is multiplied: it must not be NaN.
+  const bool mayBeNaN = &ring == &*keys_;
+  ring.acquire(position);
+  Value first = firstKey(keys, block), left = b.sub(keys.end, first);
+  Value pageSize = b.i32(problem_.pageSize), column = b.mul(b.programId(0), b.i32(dim));
+  auto forEachTile = [&](llvm::function_ref<void(unsigned tile, Ring::MatricesOf pieces, Value column)> load) {
+    for (auto [tile, part] : llvm::enumerate(partsOf(dim))) {
+      SharedTile shape = {tile_.keys, part.size, problem_.type};
+      load(
+          unsigned(tile), [&](int64_t rows) { return b.descriptorParameter(tensor, TileRows::pieceOf(shape, rows)); },
+          b.add(column, b.i32(part.offset)));
+    }
+  };
+  // The number of the piece that the end cuts, or past them all.
+  Value cut = b.select(b.lessThan(b.i32(0), b.rem(left, b.i32(numRows))), b.div(left, b.i32(numRows)),
+                       b.i32(int64_t(pages.size())));
+  Value cutPage = pages.front();
+  for (auto [index, page] : llvm::enumerate(pages)) {
+    Value number = b.i32(int64_t(index)), row = b.i32(int64_t(index) * numRows);
+    Value exists = b.lessThan(row, left), inPage = b.rem(b.add(first, row), pageSize);
+    auto loadWhole = [&] {
+      forEachTile([&](unsigned tile, Ring::MatricesOf pieces, Value from) {
+        ring.loadPiece(position, tile, numRows, pieces(numRows), number,
+                       {page, b.select(exists, inPage, pageSize), from});
+      });
+    };
+    if (mayBeNaN) {
+      loadWhole();
+    } else {
+      Value isCut = b.equal(cut, number);
+      cutPage = b.select(isCut, page, cutPage);
+      b.ifElse(isCut, [] {}, loadWhole);
+    }
+  }
+  if (!mayBeNaN) {
+    b.ifElse(b.lessThan(cut, b.i32(int64_t(pages.size()))), [&] {
+      Value row = b.mul(cut, b.i32(numRows)), inPage = b.rem(b.add(first, row), pageSize);
+      forEachTile([&](unsigned tile, Ring::MatricesOf pieces, Value from) {
+        ring.loadUntil(position, tile, row, numRows, pieces, {cutPage, inPage, from}, b.add(inPage, b.sub(left, row)),
+                       pageSize);
+      });
+    });
+  }
+}
+
+BulkDecodeWriter::Carried BulkDecodeWriter::produce(const DecodedKeys &keys, ValueRange positions) {
+  Value table = tableOf(b, problem_, keys.sequence);
+  Carried carried = llvm::to_vector(positions);
+  // The entries of a block are asked for a block earlier.
+  llvm::append_range(carried, pagesOf(keys, table, b.i32(0)));
+  carried = b.loop(b.i32(0), numBlocks(keys), 1, carried, [&](Value block, ValueRange now) -> Carried {
+    Carried next = pagesOf(keys, table, b.add(block, b.i32(1)));
+    RingPosition key = {now[0], now[1]}, value = {now[2], now[3]};
+    ValueRange pages = now.drop_front(4);
+    loadBlock(*keys_, key, problem_.keyCache, problem_.keyDim, keys, block, pages);
+    loadBlock(*values_, value, problem_.valueCache, problem_.valueDim, keys, block, pages);
+    key = keys_->next(key);
+    value = values_->next(value);
+    Carried result = {key.slot, key.phase, value.slot, value.phase};
+    llvm::append_range(result, next);
+    return result;
+  });
+  carried.truncate(4);
+  return carried;
+}
+
+// --- the consumer
+
+BulkDecodeWriter::State BulkDecodeWriter::unpack(ValueRange values) const {
+  size_t parts = valueParts_.size();
+  ValueRange rest = values.drop_front(2 + parts);
+  return {
+      {values[0], values[1]}, {values.begin() + 2, values.begin() + 2 + parts}, {rest[0], rest[1]}, {rest[2], rest[3]}};
+}
+
+BulkDecodeWriter::Carried BulkDecodeWriter::pack(const State &state) const {
+  Carried values = {state.softmax.maximum, state.softmax.sum};
+  llvm::append_range(values, state.accumulators);
+  values.append({state.keys.slot, state.keys.phase, state.values.slot, state.values.phase});
+  return values;
+}
+
+void BulkDecodeWriter::loadQueries(const DecodedRows &rows, Value sequence) {
+  MatrixView matrix = {sequenceBase(b, "q", sequence, problem_.keyDim), b.i64(problem_.keyDim)};
+  for (auto [part, buffer] : llvm::zip_equal(keyParts_, queries_)) {
+    MatrixView view = columnsFrom(b, matrix, part);
+    Value pointers = b.pointers(view, rows.rows, b.range(part.size));
+    ir::ttg::LocalStoreOp::create(b, b.load(pointers, b.asColumn(rows.exists, part.size)), buffer);
+  }
+}
+
+Value BulkDecodeWriter::scores(const RingPosition &keys) {
+  Value sum = b.full(0, {kRows, tile_.keys}, b.getF32Type());
+  for (auto [tile, query] : llvm::enumerate(queries_)) {
+    Value key = b.transposeBuffer(keys_->tile(keys, unsigned(tile)));
+    sum = b.startProduct(query, key, sum, /*accumulates=*/tile > 0);
+  }
+  Value scale = b.mulf(b.scalar("scale"), b.f32(std::numbers::log2e));
+  return b.mulf(b.awaitProducts(sum, 0), b.splat(scale, {kRows, tile_.keys}));
+}
+
+Value BulkDecodeWriter::mask(Value scores, Value firstKey, Value ends) {
+  Value keys = b.asRow(b.add(b.splat(firstKey, {tile_.keys}), b.range(tile_.keys)), kRows);
+  constexpr double kNone = -std::numeric_limits<double>::infinity();
+  return b.select(b.lessThan(keys, b.asColumn(ends, tile_.keys)), scores,
+                  b.full(kNone, {kRows, tile_.keys}, b.getF32Type()));
+}
+
+BulkDecodeWriter::State BulkDecodeWriter::attend(const DecodedKeys &keys, Value block, Value ends, Value seenByAll,
+                                                 State state) {
+  keys_->await(state.keys);
+  Value scaled = scores(state.keys);
+  keys_->release(state.keys.slot);
+  state.keys = keys_->next(state.keys);
+  Value first = firstKey(keys, block);
+  Value isCut = b.lessThan(seenByAll, b.add(first, b.i32(tile_.keys)));
+  scaled = b.ifThen(isCut, [&] { return Carried{mask(scaled, first, ends)}; }, {scaled}).front();
+
+  SoftmaxParts parts = accumulateLazily(b, state.softmax, {scaled}, 1);
+  Value isRescaled = b.warpAny(parts.isRescaled);
+  state.softmax = parts.state;
+  auto rescaled = [&] {
+    Carried results;
+    for (auto [accumulator, part] : llvm::zip_equal(state.accumulators, valueParts_)) {
+      results.push_back(b.mulf(accumulator, b.asColumn(parts.rescale, part.size)));
+    }
+    return results;
+  };
+  state.accumulators = b.ifThen(isRescaled, rescaled, state.accumulators);
+  Value weights = b.convert(parts.weights.front(), problem_.type);
+  values_->await(state.values);
+  for (auto [tile, accumulator] : llvm::enumerate(state.accumulators)) {
+    accumulator = b.startProduct(weights, values_->tile(state.values, unsigned(tile)), accumulator);
+  }
+  state.accumulators = b.awaitProducts(state.accumulators, 0);
+  values_->release(state.values.slot);
+  state.values = values_->next(state.values);
+  return state;
+}
+
+void BulkDecodeWriter::consume() {
+  RingPosition keys = keys_->start(), values = values_->start();
+  Carried start = {keys.slot, keys.phase, values.slot, values.phase};
+  forEachSequence(start, [&](const ScheduledPart &scheduled, const DecodedKeys &keys, ValueRange now) -> Carried {
+    DecodedRows rows = locateRows(b, problem_, b.programId(0), b.programId(1), kRows);
+    loadQueries(rows, keys.sequence);
+    Value ends = b.minimum(keyEnds(b, problem_, rows, keys.length), b.splat(keys.end, {kRows}));
+    Value seenByAll = keys.end;
+    if (problem_.isCausal) {
+      seenByAll = b.minimum(seenByAll, b.add(b.sub(keys.length, b.size("seq_q")), b.i32(1)));
+    }
+    State state = {initialLazySoftmax(b, kRows), {}, {now[0], now[1]}, {now[2], now[3]}};
+    for (const DimensionPart &part : valueParts_) {
+      state.accumulators.push_back(b.full(0, {kRows, part.size}, b.getF32Type()));
+    }
+    state = unpack(b.loop(b.i32(0), numBlocks(keys), 1, pack(state), [&](Value block, ValueRange carried) {
+      return pack(attend(keys, block, ends, seenByAll, unpack(carried)));
+    }));
+    SoftmaxState softmax = totalled(b, state.softmax);
+    storeDecoded(b, problem_, scheduled, keys, rows, softmax, [&] {
+      Value normalizer = softmaxNormalizer(b, softmax);
+      Carried normalized;
+      for (Value accumulator : state.accumulators) {
+        for (Value slice : b.splitColumns(accumulator, kSliceColumns)) {
+          normalized.push_back(b.mulf(slice, b.asColumn(normalizer, kSliceColumns)));
+        }
+      }
+      return normalized;
+    });
+    return {state.keys.slot, state.keys.phase, state.values.slot, state.values.phase};
+  });
+}
+
+void addBulkStep(KernelProgram &program, const KernelSignature &signature, const PagedDecodeProblem &problem,
+                 const BulkTile &tile) {
+  // Key heads side by side: the CTAs that run together read whole rows of pages.
+  program.step(
+      {.symbol = "paged_attention",
+       .numWarps = kConsumerWarps,
+       .grid = {countKeyHeads(signature), countRowTiles(signature, problem, kRows), signature.expression("splits")}},
+      [&](KernelBuilder &b) { BulkDecodeWriter(b, problem, tile).write(); });
+}
+
+} // namespace jitk::kernels
