@@ -3,7 +3,7 @@
 #include "src/kernels/attention/MlaDecode.h"
 #include "src/kernels/vocabulary/KernelProgram.h"
 #include "src/ops/OpSchema.h"
-#include "src/reference/MlaSchedule.h"
+#include "src/reference/DecodeSchedule.h"
 #include "src/reference/Numeric.h"
 #include "tests/unit/kernels/EmulatedKernel.h"
 
@@ -45,7 +45,7 @@ Schedule scheduleOf(const std::vector<int32_t> &lengths, int64_t longest, int64_
     signature.dimension("max_kv", {.value = longest});
     signature.dimension("splits", {.value = numParts});
     KernelProgram program(context, signature, target);
-    program.step({.symbol = "mla_schedule", .numWarps = 1}, writeSchedule);
+    program.step({.symbol = "decode_schedule", .numWarps = 1}, writeSchedule);
     return std::move(program).finish();
   });
   std::vector<std::vector<uint8_t>> images = {
@@ -72,7 +72,7 @@ TEST_SUITE("kernels/SplitSchedule") {
         CAPTURE(numParts);
         std::vector<int32_t> taken = lengths;
         std::ranges::for_each(taken, [](int32_t &length) { length = std::max(length, 0); });
-        reference::MlaSchedule wanted = reference::makeMlaSchedule(taken, numParts);
+        reference::DecodeSchedule wanted = reference::makeDecodeSchedule(taken, numParts);
         Schedule found = scheduleOf(lengths, kLongest, numParts);
         CHECK(found.parts == wanted.parts);
         CHECK(found.splitOffsets == wanted.splitOffsets);
