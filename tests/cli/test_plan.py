@@ -25,7 +25,7 @@ class Plan(CliTest):
 
     def test_a_plan_goes_to_a_file_and_what_is_missing_is_said(self):
         said = self.jitk("plan", QWEN, "--max-tokens", 16, "-o", "plan.json").stdout
-        self.assertIn("plan.json: 12 kernels for qwen3_next, tensor parallelism 1, up to 16 tokens", said)
+        self.assertIn("plan.json: 14 kernels for qwen3_next, tensor parallelism 1, up to 16 tokens", said)
         self.assertIn("no op yet for: causal_conv1d, gated_rms_norm", said)
         self.assertEqual(len(json.loads((self.folder / "plan.json").read_text())["kernels"]), 12)
 

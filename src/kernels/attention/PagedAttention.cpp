@@ -3,8 +3,6 @@
 
 #include "src/kernels/attention/PagedAttention.h"
 
-#include "src/kernels/attention/BulkDecode.h"
-
 #include <limits>
 
 using namespace mlir;
@@ -22,25 +20,33 @@ static GatheredTile chooseTile(const Target &target, int64_t widest) {
   return {.rows = 64, .keys = isSmall ? 16 : 32, .numWarps = 8, .splitsKeys = true};
 }
 
+static PagedDecodeProblem describe(const Description &description, MLIRContext &context) {
+  return {.keyCache = "k_cache",
+          .valueCache = "v_cache",
+          .keyDim = description.integer("head_dim"),
+          .valueDim = description.integer("value_dim"),
+          .pageSize = description.integer("page_size"),
+          .keyHeads = description.dimension("kv_heads"),
+          .isCausal = description.flag("causal"),
+          .type = elementTypeOf(description.word("dtype"), context),
+          .outputType = elementTypeOf(description.word("out_dtype"), context),
+          .lseOfNothing = -std::numeric_limits<double>::infinity()};
+}
+
 Result<BuiltKernel> buildPagedAttention(const Description &description, const Target &target, MLIRContext &context) {
-  PagedDecodeProblem problem = {.keyCache = "k_cache",
-                                .valueCache = "v_cache",
-                                .keyDim = description.integer("head_dim"),
-                                .valueDim = description.integer("value_dim"),
-                                .pageSize = description.integer("page_size"),
-                                .keyHeads = description.dimension("kv_heads"),
-                                .isCausal = description.flag("causal"),
-                                .type = elementTypeOf(description.word("dtype"), context),
-                                .outputType = elementTypeOf(description.word("out_dtype"), context),
-                                .lseOfNothing = -std::numeric_limits<double>::infinity()};
-  std::optional<BulkTile> bulk = chooseBulkTile(problem, target);
-  KernelSignature signature = bulk ? declarePagedDecode(description, problem, bulkPieces(problem, problem.keyDim),
+  return buildPagedAttention(description, chooseBulkTile(describe(description, context), target), target, context);
+}
+
+Result<BuiltKernel> buildPagedAttention(const Description &description, std::optional<BulkTile> tile,
+                                        const Target &target, MLIRContext &context) {
+  PagedDecodeProblem problem = describe(description, context);
+  KernelSignature signature = tile ? declarePagedDecode(description, problem, bulkPieces(problem, problem.keyDim),
                                                         bulkPieces(problem, problem.valueDim))
                                    : declarePagedDecode(description, problem);
   KernelProgram program(context, signature, target);
   addScheduleStep(program, signature, description);
-  if (bulk) {
-    addBulkStep(program, signature, problem, *bulk);
+  if (tile) {
+    addBulkStep(program, signature, problem, *tile);
   } else {
     addGatheredStep(program, signature, problem, chooseTile(target, std::max(problem.keyDim, problem.valueDim)),
                     "paged_attention");

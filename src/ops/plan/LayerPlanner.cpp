@@ -77,14 +77,24 @@ void LayerPlanner::prefillAttention(const std::string &use, int64_t heads, int64
   }
 }
 
-void LayerPlanner::latentDecode(const std::string &use, int64_t heads, int64_t latentDim, int64_t ropeDim) {
-  std::string text = "mla_decode batch=*<=" + std::to_string(plan_.options.maxTokens) +
-                     " heads=" + std::to_string(heads) + " max_kv=*<=" + std::to_string(facts_.longestContext) +
-                     " splits=* latent_dim=" + std::to_string(latentDim) + " rope_dim=" + std::to_string(ropeDim) +
-                     " kv_format=" + facts_.dtype + " reuse_schedule=";
-  // The first layer of a step makes the schedule for all others.
+/// A decode step with its schedule to make, as the first layer has it, and with one to reuse, as all others do.
+void LayerPlanner::decode(const std::string &use, const std::string &op, const std::string &rest) {
+  std::string text = op + " batch=*<=" + std::to_string(plan_.options.maxTokens) +
+                     " max_kv=*<=" + std::to_string(facts_.longestContext) + " splits=*" + rest + " reuse_schedule=";
   add(use, text + "false");
   add(use, text + "true");
+}
+
+void LayerPlanner::latentDecode(const std::string &use, int64_t heads, int64_t latentDim, int64_t ropeDim) {
+  decode(use, "mla_decode",
+         " heads=" + std::to_string(heads) + " latent_dim=" + std::to_string(latentDim) +
+             " rope_dim=" + std::to_string(ropeDim) + " kv_format=" + facts_.dtype);
+}
+
+void LayerPlanner::pagedDecode(const std::string &use, int64_t heads, int64_t keyHeads, int64_t headDim) {
+  decode(use, "paged_attention",
+         " heads=" + std::to_string(heads) + " kv_heads=" + std::to_string(keyHeads) +
+             " head_dim=" + std::to_string(headDim) + " dtype=" + facts_.dtype);
 }
 
 void LayerPlanner::gatedDeltaRule(const std::string &prefix, int64_t keyHeads, int64_t valueHeads, int64_t keyDim,

@@ -40,6 +40,8 @@ public:
   /// One new token of each sequence over a paged latent cache, with a schedule that is made and with one that is
   /// reused.
   void latentDecode(const std::string &use, int64_t heads, int64_t latentDim, int64_t ropeDim);
+  /// The same over paged caches of keys and values.
+  void pagedDecode(const std::string &use, int64_t heads, int64_t keyHeads, int64_t headDim);
   /// Causal attention of each sequence's new tokens over all its keys.
   void prefillAttention(const std::string &use, int64_t heads, int64_t keyHeads, int64_t headDim, int64_t valueDim);
   /// The gated delta rule on a pool of states: new tokens of packed sequences by chunks, and one token of each of many
@@ -55,6 +57,7 @@ public:
   Status takeStatus();
 
 private:
+  void decode(const std::string &use, const std::string &op, const std::string &rest);
   void add(const std::string &use, const std::string &text);
 
   ModelPlan &plan_;

@@ -61,7 +61,7 @@ static void planFullAttention(LayerPlanner &layers, const Sizes &s, int64_t rank
   layers.projection(self + "v_proj", keyHeads * s.headDim, s.hidden, WeightFormat::Plain);
   layers.projection(self + "o_proj", s.hidden, heads * s.headDim, WeightFormat::Plain);
   layers.prefillAttention(self + "prefill", heads, keyHeads, s.headDim, s.headDim);
-  layers.missing("paged_attention_decode", self + "decode");
+  layers.pagedDecode(self + "decode", heads, keyHeads, s.headDim);
   layers.missing("rope", self + "rotary_emb");
   layers.missing("rms_norm", self + "q_norm");
   layers.missing("rms_norm", self + "k_norm");

@@ -3,10 +3,7 @@
 
 #include "src/kernels/attention/PersistentAttention.h"
 
-#include "src/ops/OpSchema.h"
-#include "src/reference/Instance.h"
-#include "src/reference/Numeric.h"
-#include "tests/unit/kernels/EmulatedKernel.h"
+#include "tests/unit/kernels/ReferenceCheck.h"
 
 #include "mlir/IR/MLIRContext.h"
 
@@ -24,40 +21,15 @@ constexpr auto kDeferred = emulator::AsyncMode::Deferred, kImmediate = emulator:
 
 void check(const std::string &problem, const AttentionTile &tile, const std::vector<emulator::DeviceOptions> &devices,
            const reference::GivenValues &given = {}) {
-  CAPTURE(problem);
   CAPTURE(tile.rows);
   CAPTURE(tile.keys);
-  Result<Description> description = parseDescription("flash_attention " + problem);
-  REQUIRE(description.ok());
-  Result<std::vector<reference::HostTensor>> tensors = reference::makeTensors(*description, {}, 1, given);
-  REQUIRE(tensors.ok());
-  Result<std::vector<reference::Expected>> expected = reference::computeExpected(*description, {}, *tensors, 1);
-  REQUIRE(expected.ok());
-  std::vector<std::vector<uint8_t>> before;
-  for (const reference::HostTensor &tensor : *tensors) {
-    before.push_back(tensor.bytes);
-  }
-  EmulatedKernel kernel([&](const Target &target, mlir::MLIRContext &context) {
-    REQUIRE(servesPersistentAttention(*description, target));
-    return buildPersistentAttention(*description, tile, target, context);
-  });
-  std::vector<std::vector<uint8_t>> first;
-  for (const emulator::DeviceOptions &options : devices) {
-    CAPTURE(options.seed);
-    std::vector<std::vector<uint8_t>> after = kernel.run(options, before);
-    for (const reference::Expected &output : *expected) {
-      size_t index = 0;
-      while ((*tensors)[index].shape.name != output.tensor) {
-        ++index;
-      }
-      const std::string &dtype = (*tensors)[index].shape.dtype;
-      reference::ErrorFigures figures =
-          reference::compare(output, reference::decode(dtype, after[index]), reference::decode(dtype, before[index]));
-      CHECK_MESSAGE(figures.failed == 0, figures.firstFailure);
-    }
-    first = first.empty() ? after : first;
-    CHECK(after == first);
-  }
+  checkKernel(
+      "flash_attention " + problem,
+      [&](const Description &description, const Target &target, mlir::MLIRContext &context) {
+        REQUIRE(servesPersistentAttention(description, target));
+        return buildPersistentAttention(description, tile, target, context);
+      },
+      devices, given);
 }
 
 std::vector<emulator::DeviceOptions> oneDevice(unsigned seed) {

@@ -169,15 +169,22 @@ TEST_CASE("decoding in DeepSeek-V3's latent space makes a schedule or reuses one
   CHECK(texts[1].find("reuse_schedule=true") != std::string::npos);
 }
 
+TEST_CASE("decoding of Qwen3-Next's full attention makes a schedule or reuses one") {
+  const std::string common = "paged_attention batch=*<=16 causal=false dtype=bf16 head_dim=256 heads=2 kv_heads=1 "
+                             "max_kv=*<=262144 num_pages=* out_dtype=bf16 page_size=64 reuse_schedule=";
+  CHECK(textsOf(planOf("qwen3-next-80b-a3b", 8, 16), "paged_attention") ==
+        Names{common + "false seq_q=1 splits=* value_dim=256", common + "true seq_q=1 splits=* value_dim=256"});
+}
+
 TEST_CASE("what has no op yet is listed once, with its uses") {
   CHECK(missingFrom(planOf("deepseek-v3", 8, 16)) ==
         Names{"batched_matmul", "rope", "rms_norm", "silu_and_mul", "router_top_k", "moe_align_block_size",
               "moe_combine", "quantize_fp8_1x128", "embedding", "all_reduce", "all_gather", "sampling"});
   ModelPlan plan = planOf("qwen3-next-80b-a3b", 1, 16);
-  CHECK(missingFrom(plan) == Names{"causal_conv1d", "gated_rms_norm", "paged_attention_decode", "rope", "rms_norm",
-                                   "sigmoid_gate", "router_top_k", "moe_align_block_size", "grouped_matmul",
-                                   "silu_and_mul", "moe_combine", "embedding", "sampling"});
-  CHECK(plan.missing[8].uses == Names{"layers.*.mlp.experts.down_proj", "layers.*.mlp.experts.gate_up_proj"});
+  CHECK(missingFrom(plan) == Names{"causal_conv1d", "gated_rms_norm", "rope", "rms_norm", "sigmoid_gate",
+                                   "router_top_k", "moe_align_block_size", "grouped_matmul", "silu_and_mul",
+                                   "moe_combine", "embedding", "sampling"});
+  CHECK(plan.missing[7].uses == Names{"layers.*.mlp.experts.down_proj", "layers.*.mlp.experts.gate_up_proj"});
 }
 
 TEST_CASE("token buckets are powers of two from 16, then the largest batch") {
@@ -191,8 +198,8 @@ TEST_CASE("token buckets are powers of two from 16, then the largest batch") {
 TEST_CASE("each bucket is a kernel of its own and equal ones share an entry") {
   ModelPlan plan = planOf("qwen3-next-80b-a3b", 8, 100);
   // 10 distinct weights (k_proj equals v_proj; o_proj equals out_proj) and one attention, for each of four buckets; and
-  // the two kernels of linear attention.
-  CHECK(plan.kernels.size() == 4 * (10 + 1) + 2);
+  // two kernels of linear attention and two of decoding.
+  CHECK(plan.kernels.size() == 4 * (10 + 1) + 2 + 2);
   std::set<std::string> texts, bounds;
   for (const PlannedKernel &kernel : plan.kernels) {
     CHECK(texts.insert(kernel.description.toString()).second);
