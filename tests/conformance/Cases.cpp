@@ -477,6 +477,14 @@ const std::vector<checked::Problem> &fullSizes() {
       // More elements than 32 bits count.
       {"mla_decode batch=6 heads=16 max_kv=2000 num_pages=60000 splits=16", {}},
       {"mla_decode batch=6 heads=64 max_kv=4096 num_pages=6144 page_size=4 splits=132 kv_format=fp16", {}},
+      {"paged_attention batch=32 heads=32 kv_heads=8 max_kv=4096 num_pages=2048 head_dim=128 splits=16", {}},
+      {"paged_attention batch=16 heads=16 kv_heads=2 seq_q=2 max_kv=8192 num_pages=8192 page_size=16 head_dim=256 "
+       "causal=true splits=66",
+       {}},
+      {"paged_attention batch=8 heads=64 kv_heads=8 max_kv=4096 num_pages=512 head_dim=64 splits=16 dtype=fp16", {}},
+      // More keys' elements than 32 bits count.
+      {"paged_attention batch=6 heads=16 kv_heads=8 max_kv=2000 num_pages=17000 head_dim=256 value_dim=64 splits=16",
+       {}},
   };
   return cases;
 }

@@ -83,6 +83,8 @@ TEST_SUITE("gpu") {
           "grouped_fp8_block_matmul masked=true groups=4 m=192 n=520 k=1040",
           "gated_delta_rule batch=2 tokens=600 qk_heads=4 v_heads=8 key_dim=128 qk_l2norm=true",
           "gated_delta_rule mode=recurrent batch=4 tokens=3 qk_heads=4 v_heads=8 key_dim=128",
+          "flash_attention batch=5 heads=8 kv_heads=2 seq_q=300 seq_k=500 head_dim=128 causal=true varlen=true",
+          "paged_attention batch=5 heads=16 kv_heads=4 max_kv=700 num_pages=60 splits=33 head_dim=128",
           "mla_decode batch=5 heads=128 max_kv=700 num_pages=60 splits=66 causal=true seq_q=2"}) {
       CAPTURE(text);
       OnDevice tensors(text, 5);

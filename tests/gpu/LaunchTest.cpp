@@ -119,8 +119,10 @@ TEST_SUITE("gpu") {
   }
 
   TEST_CASE("a captured launch gives the bits of a plain one, at each replay") {
-    for (const char *text : {kMatmul, "gated_delta_rule batch=2 tokens=600 qk_heads=4 v_heads=8 key_dim=128",
-                             "mla_decode batch=5 heads=128 max_kv=700 num_pages=60 splits=66 causal=true seq_q=2"}) {
+    for (const char *text :
+         {kMatmul, "gated_delta_rule batch=2 tokens=600 qk_heads=4 v_heads=8 key_dim=128",
+          "paged_attention batch=5 heads=16 kv_heads=4 max_kv=700 num_pages=60 splits=33 head_dim=128",
+          "mla_decode batch=5 heads=128 max_kv=700 num_pages=60 splits=66 causal=true seq_q=2"}) {
       CAPTURE(text);
       OnDevice tensors(text, 7);
       api::Kernel kernel = obtain(Session::get().runtime, text);
