@@ -398,6 +398,7 @@ typedef struct jitk_kernel_info_t {
   double load_ms;
   /* Not 0: these are the facts of a generic kernel, which serves while the one that was asked for is made. */
   uint32_t stands_in;
+  uint32_t threads; /* of a block; of several steps, the most; 0 in a jitk_progress_t */
 } jitk_kernel_info_t;
 
 /* A kernel loaded on one device. Immutable. */
@@ -712,6 +713,15 @@ JITK_API jitk_status_t jitk_artifact_info(jitk_artifact_t artifact, jitk_kernel_
  */
 JITK_API jitk_status_t jitk_runtime_key(jitk_runtime_t runtime, jitk_description_t description, const char *target,
                                         jitk_text_t *key, jitk_error_t *error);
+
+/*
+ * The ways in which the kernel of a description can be built for a target, as a JSON array, the one first that the cost
+ * model takes: {"name": ..., "clocks": ...}, `clocks` being what the model expects of it, 0 where it only ranks. A name
+ * is a value of the attribute `configuration`. Empty where there is one way only. Opens the compiler library.
+ */
+JITK_API jitk_status_t jitk_runtime_configurations(jitk_runtime_t runtime, jitk_description_t description,
+                                                   const char *target, jitk_text_t *configurations,
+                                                   jitk_error_t *error);
 
 /*
  * The disk store's entries as a JSON object, each with key, description, target, bytes, last use; those that are

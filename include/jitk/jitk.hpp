@@ -161,6 +161,13 @@ public:
     return takeText(text);
   }
 
+  std::string configurations(const Description &description, const std::string &target) const {
+    Call call;
+    jitk_text_t text = nullptr;
+    call.check(jitk_runtime_configurations(handle_, description.get(), target.c_str(), &text, call.error()));
+    return takeText(text);
+  }
+
   std::string listStore(bool verify = false) const {
     Call call;
     jitk_text_t text = nullptr;

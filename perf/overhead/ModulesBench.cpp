@@ -82,6 +82,9 @@ public:
   Result<std::string> reproduce(const Description &description, const Target &target) override {
     return compiler_.reproduce(description, target);
   }
+  Result<std::vector<Configuration>> configurations(const Description &description, const Target &target) override {
+    return compiler_.configurations(description, target);
+  }
   Result<std::unique_ptr<Device>> createEmulator(const EmulatorOptions &options) override {
     return compiler_.createEmulator(options);
   }

@@ -1,4 +1,5 @@
 #include "src/capi/Guard.h"
+#include "src/capi/KernelInfo.h"
 #include "src/capi/RecipeText.h"
 #include "src/runtime/Stopwatch.h"
 
@@ -34,6 +35,7 @@ static jitk_kernel_info_t infoOf(const jitk_artifact_s &artifact) {
   info.spill_bytes = artifact.kernel.statistics.spillBytes;
   info.shared_bytes = artifact.kernel.statistics.sharedBytes;
   info.num_steps = static_cast<uint32_t>(artifact.kernel.recipe.steps.size());
+  info.threads = mostThreads(artifact.kernel.recipe);
   info.code_bytes = artifact.code.size();
   info.build_ms = artifact.kernel.times.build;
   info.lower_ms = artifact.kernel.times.lower;

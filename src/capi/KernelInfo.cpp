@@ -1,5 +1,7 @@
 #include "src/capi/KernelInfo.h"
 
+#include <algorithm>
+
 namespace jitk::capi {
 
 static_assert(JITK_TIER_BUNDLE == static_cast<int>(Tier::Bundle));
@@ -20,12 +22,21 @@ void fillFromEntry(const Entry &entry, jitk_kernel_info_t &info) {
   info.assemble_ms = entry.facts.assembleMs;
 }
 
+uint32_t mostThreads(const Recipe &recipe) {
+  uint32_t threads = 0;
+  for (const LaunchStep &step : recipe.steps) {
+    threads = std::max(threads, step.threads);
+  }
+  return threads;
+}
+
 jitk_kernel_info_t infoOf(const Kernel &kernel) {
   jitk_kernel_info_t info = {};
   info.struct_size = sizeof info;
   fillFromEntry(kernel.entry(), info);
   info.tier = static_cast<jitk_tier_t>(kernel.obtained().tier);
   info.num_steps = static_cast<uint32_t>(kernel.recipe().steps.size());
+  info.threads = mostThreads(kernel.recipe());
   info.obtain_ms = kernel.obtained().milliseconds;
   info.load_ms = kernel.loadMilliseconds();
   return info;

@@ -282,4 +282,25 @@ jitk_status_t jitk_runtime_key(jitk_runtime_t runtime, jitk_description_t descri
   });
 }
 
+jitk_status_t jitk_runtime_configurations(jitk_runtime_t runtime, jitk_description_t description, const char *target,
+                                          jitk_text_t *configurations, jitk_error_t *error) {
+  return guard(error, [&]() -> Status {
+    JITK_TRY(require(configurations, "configurations"));
+    *configurations = nullptr;
+    JITK_TRY(require(runtime, "runtime"));
+    JITK_TRY(checkProcess(runtime));
+    JITK_TRY(require(description, "description"));
+    JITK_TRY(require(target, "target"));
+    JITK_ASSIGN(Target parsed, Target::parse(target));
+    JITK_ASSIGN(Compiler * compiler, runtime->runtime->compiler().get());
+    JITK_ASSIGN(std::vector<Configuration> found, compiler->configurations(description->problem->description, parsed));
+    Json json = Json::array();
+    for (const Configuration &each : found) {
+      json.push_back({{"name", each.name}, {"clocks", each.clocks}});
+    }
+    *configurations = new jitk_text_s{jsonText(json)};
+    return okStatus();
+  });
+}
+
 } // extern "C"

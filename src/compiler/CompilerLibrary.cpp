@@ -266,6 +266,14 @@ public:
     return Compilation(description, target, {}).reproduce();
   }
 
+  Result<std::vector<Configuration>> configurations(const Description &description, const Target &target) override {
+    std::vector<Configuration> all;
+    for (kernels::Configuration &each : kernels::configurationsOf(description, target)) {
+      all.push_back({std::move(each.name), each.clocks});
+    }
+    return all;
+  }
+
   Result<std::unique_ptr<Device>> createEmulator(const EmulatorOptions &options) override {
     return emulator::createDevice(options);
   }

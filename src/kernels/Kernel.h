@@ -6,6 +6,7 @@
 
 #pragma once
 
+#include "src/kernels/Configuration.h"
 #include "src/ops/Description.h"
 #include "src/runtime/Recipe.h"
 #include "src/runtime/Target.h"
@@ -26,6 +27,10 @@ struct BuiltKernel {
 /// Builds the kernel of a description. Fails with Unsupported, naming what is not supported, where no family can serve
 /// the problem on the target. Uses nothing but `context`; as thread-safe as that.
 Result<BuiltKernel> buildKernel(const Description &description, const Target &target, mlir::MLIRContext &context);
+
+/// What a family chooses from for a description, the cheapest first; empty where it knows but one way. A description
+/// whose attribute `configuration` names one of them is built so.
+std::vector<Configuration> configurationsOf(const Description &description, const Target &target);
 
 /// Loads the dialects that kernels are built from.
 void loadKernelDialects(mlir::MLIRContext &context);

@@ -174,6 +174,7 @@ void addAttentionOps(std::vector<OpSchema> &ops) {
               {"varlen", Kind::Flag, "false", "each sequence has its own lengths"},
               {"dtype", Kind::Word, "bf16", "type of Q, K and V", {"bf16", "fp16"}},
               {"out_dtype", Kind::Word, "@dtype", "type of O", {"bf16", "fp16", "fp32"}},
+              configurationAttribute(),
           },
       .tensors =
           {

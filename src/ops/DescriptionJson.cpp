@@ -22,7 +22,9 @@ static Json valueToJson(const AttributeValue &value) {
 Json attributesToJson(const Description &description) {
   Json json = Json::object();
   for (const auto &[name, value] : description.attributes()) {
-    json[name] = valueToJson(value);
+    if (value != AttributeValue(std::string())) {
+      json[name] = valueToJson(value);
+    }
   }
   return json;
 }

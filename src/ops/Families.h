@@ -8,6 +8,15 @@
 
 namespace jitk {
 
+/// The attribute by which one of the ways to build a kernel is asked for.
+inline constexpr std::string_view kConfiguration = "configuration";
+
+/// Of ops whose kernels are chosen by a cost model.
+inline AttributeSchema configurationAttribute() {
+  return {kConfiguration, AttributeSchema::Kind::Text, "",
+          "one of those that `jitk inspect --show configurations` lists; by a cost model where none is given"};
+}
+
 void addAttentionOps(std::vector<OpSchema> &ops);
 void addLinearAttentionOps(std::vector<OpSchema> &ops);
 void addMatmulOps(std::vector<OpSchema> &ops);

@@ -31,6 +31,7 @@ void addMatmulOps(std::vector<OpSchema> &ops) {
                "none",
                "applied to the sum; gelu_tanh is 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))",
                {"none", "relu", "gelu_tanh", "silu"}},
+              configurationAttribute(),
           },
       .tensors =
           {
@@ -53,6 +54,7 @@ void addMatmulOps(std::vector<OpSchema> &ops) {
               {"n", Kind::Dimension, "", "rows of B, columns of C"},
               {"k", Kind::Dimension, "", "columns of A and B"},
               {"out_dtype", Kind::Word, "bf16", "type of C", {"bf16", "fp16"}},
+              configurationAttribute(),
           },
       .tensors =
           {
@@ -77,6 +79,7 @@ void addMatmulOps(std::vector<OpSchema> &ops) {
               {"k", Kind::Dimension, "", "columns of A and B"},
               {"expected_m", Kind::Integer, "0", "masked: valid rows of a group to be fast for; 0: m", {}, 0},
               {"out_dtype", Kind::Word, "bf16", "type of C", {"bf16", "fp16"}},
+              configurationAttribute(),
           },
       .tensors =
           {

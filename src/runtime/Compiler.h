@@ -35,6 +35,12 @@ struct KernelStatistics {
   uint32_t sharedBytes = 0;
 };
 
+/// One of the ways in which a kernel can be built.
+struct Configuration {
+  std::string name;  ///< the value of the attribute `configuration`
+  double clocks = 0; ///< what the cost model expects of it; 0 where the model only ranks
+};
+
 /// The intermediate texts of one compilation, for `--dump`.
 struct CompileDump {
   std::string commonIr, ttgir, llvmIr, ptx;
@@ -81,6 +87,9 @@ public:
   /// What `compile` begins with, and what it does with it: a module of IR with its pipeline, as `jitk-opt
   /// --run-reproducer` takes it, or a source in CUDA C++. Fails as `compile` does where there is no such text to have.
   virtual Result<std::string> reproduce(const Description &description, const Target &target) = 0;
+  /// What the cost model chooses from for a description without a configuration, the one that it takes first; empty
+  /// where there is but one way to build the kernel.
+  virtual Result<std::vector<Configuration>> configurations(const Description &description, const Target &target) = 0;
   virtual Result<std::unique_ptr<Device>> createEmulator(const EmulatorOptions &options) = 0;
 };
 

@@ -8,6 +8,9 @@ Description generalize(const Description &description) {
     if (auto *dimension = std::get_if<Dimension>(&value)) {
       *dimension = Dimension{};
     }
+    if (name == "configuration") {
+      value = std::string(); // of the special kernel; the general one has others
+    }
   }
   return Description(description.op(), std::move(attributes));
 }

@@ -166,6 +166,7 @@ static void check_misses(jitk_runtime_t runtime, jitk_device_t device, jitk_desc
   CHECK_OK(jitk_plan_kernel(plan, device, unknown, &kernel, &error));
   CHECK_OK(jitk_kernel_info(kernel, &info, &error));
   CHECK(info.stands_in == 1);
+  CHECK(info.threads == 128);
   CHECK_TEXT(info.description, "matmul accumulate=false activation=none b_layout=row bias=false dtype=bf16 k=* m=* n=* "
                                "out_dtype=bf16 residual=false");
   CHECK(jitk_kernel_num_dimensions(kernel) == 1);
@@ -215,6 +216,9 @@ static void check_reports(jitk_runtime_t runtime, jitk_description_t description
   jitk_text_release(text);
   CHECK_OK(jitk_runtime_key(runtime, description, "sm_90a", &text, &error));
   CHECK(strstr(jitk_text_data(text), "\"assembler\": \"stub assembler 1\"") != NULL);
+  jitk_text_release(text);
+  CHECK_OK(jitk_runtime_configurations(runtime, description, "sm_90a", &text, &error));
+  CHECK(strstr(jitk_text_data(text), "\"name\": \"small\"") < strstr(jitk_text_data(text), "\"name\": \"large\""));
   jitk_text_release(text);
   CHECK(jitk_op_count() > 0);
   CHECK(jitk_op_name(jitk_op_count()) == NULL);

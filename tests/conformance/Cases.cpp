@@ -393,6 +393,22 @@ const std::vector<checked::Problem> &edgeCases() {
   return cases;
 }
 
+const std::vector<checked::Problem> &configurationCases() {
+  static const std::vector<checked::Problem> cases = {
+      {"matmul m=200 n=264 k=136 b_layout=col bias=true residual=true", {}},
+      {"matmul m=40 n=136 k=1000 dtype=fp16 activation=relu", {}},
+      {"flash_attention batch=2 heads=4 kv_heads=2 seq_q=200 seq_k=300 head_dim=128 causal=true", {}},
+      {"flash_attention heads=2 seq_q=150 seq_k=190 head_dim=256 dtype=fp16", {}},
+      {"flash_attention heads=1 seq_q=70 seq_k=200 head_dim=192 value_dim=128", {}},
+      {"fp8_block_matmul m=200 n=328 k=272", {}},
+      {"fp8_block_matmul m=20 n=200 k=400 out_dtype=fp16", {}},
+      {"fp8_block_matmul m=* n=200 k=272", {{"m", 150}}},
+      {"grouped_fp8_block_matmul groups=3 m=500 n=200 k=304", {}},
+      {"grouped_fp8_block_matmul masked=true groups=3 m=128 n=328 k=144", {}},
+  };
+  return cases;
+}
+
 const std::vector<checked::Problem> &fullSizes() {
   static const std::vector<checked::Problem> cases = {
       {"matmul m=128 n=128 k=128 dtype=fp16", {}},

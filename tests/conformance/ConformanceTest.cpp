@@ -1,16 +1,23 @@
 // The conformance suite: every op over its cases on one device, against the float64 references.
 //
-//   jitk_conformance --device=emulator:sm_90a [--mode=immediate] [--full] [doctest options]
+//   jitk_conformance --device=emulator:sm_90a [--mode=immediate] [--full | --configurations] [doctest options]
 //
+// With --configurations each problem runs in each way that its cost model chooses from, not only in the one that it
+// takes: on a GPU all edge cases, on an emulator a few.
 // A device that is missing is a failure, not a skip.
 
 #define DOCTEST_CONFIG_IMPLEMENT
+#include "src/ops/OpSchema.h"
 #include "tests/conformance/Cases.h"
 #include "tests/conformance/Session.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <doctest/doctest.h>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <set>
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
@@ -50,12 +57,62 @@ using namespace jitk::conformance;
 
 namespace {
 
-void checkAll(const std::vector<checked::Problem> &problems, std::string_view op) {
+std::vector<checked::Problem> problemsOf(std::string_view op) {
+  const auto &few = lane.isEmulator() ? conformance::configurationCases() : conformance::edgeCases();
+  std::vector<checked::Problem> problems = lane.full             ? conformance::fullSizes()
+                                           : lane.configurations ? few
+                                                                 : conformance::edgeCases();
+  std::erase_if(problems, [&](const auto &each) { return !each.description.starts_with(std::string(op) + " "); });
+  return problems;
+}
+
+/// The problem in each of its configurations; of the many ways to split K one for each tile, the cheapest.
+std::vector<checked::Problem> inEachConfiguration(const checked::Problem &problem) {
+  const Session &session = Session::get();
+  auto all = nlohmann::json::parse(
+      session.runtime.configurations(api::Description::parse(problem.description), session.device.target()));
+  std::vector<checked::Problem> problems;
+  std::set<std::string> kinds;
+  for (const auto &configuration : all) {
+    std::string name = configuration["name"];
+    size_t split = name.find(".k");
+    if (kinds.insert(split == std::string::npos ? name : name.substr(0, split + 2)).second) {
+      problems.push_back(problem);
+      problems.back().description += " configuration=" + name;
+    }
+  }
+  return problems;
+}
+
+/// Compiles on all cores what is going to run. Failures show where the problem runs.
+void prepare(const std::vector<checked::Problem> &problems) {
+  api::Plan plan = api::Plan::create(Session::get().runtime);
+  for (const checked::Problem &problem : problems) {
+    plan.add(api::Description::parse(problem.description));
+  }
+  std::string target = Session::get().device.target();
+  jitk_prepare_options_t options = {};
+  options.target = target.c_str();
+  plan.prepare(options);
+  try {
+    plan.wait();
+  } catch (const api::Exception &) {
+  }
+}
+
+void checkAll(std::string_view op) {
+  std::vector<checked::Problem> problems = problemsOf(op);
+  if (lane.configurations) {
+    std::vector<checked::Problem> forced;
+    for (const checked::Problem &problem : problems) {
+      std::ranges::move(inEachConfiguration(problem), std::back_inserter(forced));
+    }
+    problems = std::move(forced);
+    std::printf("%.*s: %zu problems in a configuration\n", int(op.size()), op.data(), problems.size());
+  }
+  prepare(problems);
   int ran = 0;
   for (const checked::Problem &problem : problems) {
-    if (!problem.description.starts_with(std::string(op) + " ")) {
-      continue;
-    }
     std::string sizes;
     for (const auto &[name, size] : problem.sizes) {
       sizes += " " + name + ":" + std::to_string(size);
@@ -76,11 +133,10 @@ void checkAll(const std::vector<checked::Problem> &problems, std::string_view op
       FAIL_CHECK(std::string(failure.what()) << "\n" << failure.toolOutput());
     }
   }
-  CHECK(ran > 0);
-}
-
-const std::vector<checked::Problem> &problems() {
-  return lane.full ? conformance::fullSizes() : conformance::edgeCases();
+  // Only tiles of sm_90a are chosen by a model.
+  bool hasConfigurations =
+      (*findOp(op))->attribute("configuration") && Session::get().device.target().ends_with("sm_90a");
+  CHECK((ran > 0) == (hasConfigurations || !lane.configurations));
 }
 
 } // namespace
@@ -137,9 +193,9 @@ TEST_SUITE("conformance") {
     // 65536, 3072 and 256 bytes.
     CHECK(refusal(op, {64, 2, 4}, none, {}, /*missing=*/1) == "workspace must have at least 68864 bytes: got 68863");
   }
-  TEST_CASE("matmul") { checkAll(problems(), "matmul"); }
-  TEST_CASE("flash_attention") { checkAll(problems(), "flash_attention"); }
-  TEST_CASE("gated_delta_rule") { checkAll(problems(), "gated_delta_rule"); }
+  TEST_CASE("matmul") { checkAll("matmul"); }
+  TEST_CASE("flash_attention") { checkAll("flash_attention"); }
+  TEST_CASE("gated_delta_rule") { checkAll("gated_delta_rule"); }
   TEST_CASE("gated_delta_rule gives equal bits in any order of threads") {
     for (const char *text : {"gated_delta_rule tokens=40 qk_heads=1 v_heads=2 key_dim=32 chunk=16 qk_l2norm=true",
                              "gated_delta_rule mode=recurrent tokens=3 qk_heads=1 key_dim=32"}) {
@@ -164,10 +220,10 @@ TEST_SUITE("conformance") {
       CHECK(outcome.damage.empty());
     }
   }
-  TEST_CASE("mla_decode") { checkAll(problems(), "mla_decode"); }
-  TEST_CASE("paged_attention") { checkAll(problems(), "paged_attention"); }
-  TEST_CASE("fp8_block_matmul") { checkAll(problems(), "fp8_block_matmul"); }
-  TEST_CASE("grouped_fp8_block_matmul") { checkAll(problems(), "grouped_fp8_block_matmul"); }
+  TEST_CASE("mla_decode") { checkAll("mla_decode"); }
+  TEST_CASE("paged_attention") { checkAll("paged_attention"); }
+  TEST_CASE("fp8_block_matmul") { checkAll("fp8_block_matmul"); }
+  TEST_CASE("grouped_fp8_block_matmul") { checkAll("grouped_fp8_block_matmul"); }
 }
 
 int main(int argc, char **argv) {
@@ -188,6 +244,7 @@ int main(int argc, char **argv) {
       }
     }
     lane.full |= std::strcmp(argv[i], "--full") == 0;
+    lane.configurations |= std::strcmp(argv[i], "--configurations") == 0;
   }
   std::printf("device %s%s\n", lane.device.c_str(), lane.immediate ? ", asynchronous instructions at once" : "");
   doctest::Context context(argc, argv);

@@ -14,6 +14,7 @@ struct Lane {
   std::string device = "emulator:sm_90a";
   bool immediate = false;
   bool full = false;
+  bool configurations = false;
 
   bool isEmulator() const { return device.starts_with("emulator:"); }
 };

@@ -1,5 +1,6 @@
 // Kernels of the engine's own on the device of the suite: CommonIR and TTGIR everywhere, CUDA C++ on a GPU.
 
+#include "src/tools/checked/CheckedRun.h"
 #include "tests/conformance/Session.h"
 
 #include <cstring>
@@ -163,9 +164,55 @@ Attributes changed(Attributes attributes, const std::string &name, const std::st
   return attributes;
 }
 
+/// Writes n elements of y from element `first` on, and `surplus` more.
+std::string fillFrom(int first, int surplus) {
+  return R"(
+tt.func public @fill(%y: !tt.ptr<f32>, %n: i32) {
+  %pid = tt.get_program_id x : i32
+  %c256 = arith.constant 256 : i32
+  %first = arith.constant )" +
+         std::to_string(first) + R"( : i32
+  %surplus = arith.constant )" +
+         std::to_string(surplus) + R"( : i32
+  %ones = arith.constant dense<1.0> : tensor<256xf32>
+  %base = arith.muli %pid, %c256 : i32
+  %start = arith.addi %base, %first : i32
+  %range = tt.make_range {end = 256 : i32, start = 0 : i32} : tensor<256xi32>
+  %starts = tt.splat %start : i32 -> tensor<256xi32>
+  %i = arith.addi %starts, %range : tensor<256xi32>
+  %end = arith.addi %n, %surplus : i32
+  %ends = tt.splat %end : i32 -> tensor<256xi32>
+  %mask = arith.cmpi slt, %i, %ends : tensor<256xi32>
+  %ys = tt.splat %y : !tt.ptr<f32> -> tensor<256x!tt.ptr<f32>>
+  %yp = tt.addptr %ys, %i : tensor<256x!tt.ptr<f32>>, tensor<256xi32>
+  tt.store %yp, %ones, %mask : tensor<256x!tt.ptr<f32>>
+  tt.return
+}
+)";
+}
+
+/// What a checked run says of such a kernel.
+std::vector<std::string> damageOf(const std::string &source) {
+  std::string text = api::Description::create("user_kernel", {{"language", "commonir"},
+                                                              {"source", source},
+                                                              {"entry", "fill"},
+                                                              {"arguments", "y: written fp32[n], n: int32"},
+                                                              {"grid", "ceil(n/256)"},
+                                                              {"n", "*"}})
+                         .text();
+  return checked::run(Session::get().runtime, Session::get().device, {text, {{"n", kElements}}}, /*check=*/false)
+      .damage;
+}
+
 } // namespace
 
 TEST_SUITE("conformance/UserKernel") {
+  TEST_CASE("a kernel that writes outside of its tensor is found") {
+    CHECK(damageOf(fillFrom(0, 0)).empty());
+    CHECK(damageOf(fillFrom(0, 1)) == std::vector<std::string>{"the guard band after y was overwritten, byte 0"});
+    CHECK(damageOf(fillFrom(-2, 0)) == std::vector<std::string>{"the guard band before y was overwritten, byte 8"});
+  }
+
   TEST_CASE("a kernel in CommonIR") { checkAxpy(withSource("commonir", kAxpyCommonIr)); }
   TEST_CASE("a kernel in TTGIR") { checkAxpy(withSource("ttgir", kAxpyTtgir)); }
 

@@ -72,6 +72,9 @@ public:
   Result<std::string> reproduce(const Description &description, const Target &target) override {
     return StubCompiler().reproduce(description, target);
   }
+  Result<std::vector<Configuration>> configurations(const Description &description, const Target &target) override {
+    return StubCompiler().configurations(description, target);
+  }
   Result<std::unique_ptr<Device>> createEmulator(const EmulatorOptions &options) override {
     return StubCompiler().createEmulator(options);
   }

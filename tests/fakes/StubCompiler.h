@@ -48,6 +48,10 @@ public:
     return "// stub of " + description.op() + "\n";
   }
 
+  Result<std::vector<Configuration>> configurations(const Description &, const Target &) override {
+    return std::vector<Configuration>{{"small", 2000}, {"large", 3000}};
+  }
+
   Result<std::unique_ptr<Device>> createEmulator(const EmulatorOptions &options) override {
     return std::unique_ptr<Device>(std::make_unique<StubDevice>(options.target));
   }

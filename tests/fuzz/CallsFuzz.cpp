@@ -193,6 +193,11 @@ void ask(World &world, Choices &choices) {
                                           pick(kTargets, choices), &text, &world.error);
   world.checkGiven(status, text);
   jitk_text_release(text);
+  text = nullptr;
+  status = jitk_runtime_configurations(world.runtimes.get(choices), world.descriptions.get(choices),
+                                       pick(kTargets, choices), &text, &world.error);
+  world.checkGiven(status, text);
+  jitk_text_release(text);
 }
 
 void copy(World &world, Choices &choices) {

@@ -1,5 +1,5 @@
 """jitk: kernels for language models, compiled at run time. See include/jitk/jitk.h for the contract of each call."""
 from ._library import Error
-from ._objects import Device, Kernel, Plan, Runtime, describe
+from ._objects import Device, Kernel, Plan, Runtime, build_id, describe
 
-__all__ = ["Device", "Error", "Kernel", "Plan", "Runtime", "describe"]
+__all__ = ["Device", "Error", "Kernel", "Plan", "Runtime", "build_id", "describe"]

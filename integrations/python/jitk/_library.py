@@ -79,6 +79,8 @@ class KernelInfo(Sized):
         ("assemble_ms", c_double),
         ("obtain_ms", c_double),
         ("load_ms", c_double),
+        ("stands_in", c_uint32),
+        ("threads", c_uint32),
     ]
 
 
@@ -86,6 +88,7 @@ class KernelInfo(Sized):
 CHECKED = {
     "jitk_runtime_create": [POINTER(RuntimeOptions), POINTER(c_void_p)],
     "jitk_runtime_report": [c_void_p, POINTER(c_void_p)],
+    "jitk_runtime_configurations": [c_void_p, c_void_p, c_char_p, POINTER(c_void_p)],
     "jitk_runtime_kernel": [c_void_p, c_void_p, c_void_p, POINTER(c_void_p)],
     "jitk_device_open": [c_void_p, c_char_p, c_void_p, POINTER(c_void_p)],
     "jitk_device_allocate": [c_void_p, c_size_t, POINTER(c_uint64)],
@@ -114,6 +117,7 @@ PLAIN = {
     "jitk_error_key": (c_char_p, [c_void_p]),
     "jitk_error_release": (None, [c_void_p]),
     "jitk_version": (c_char_p, []),
+    "jitk_build_id": (c_char_p, []),
     "jitk_text_data": (c_char_p, [c_void_p]),
     "jitk_text_release": (None, [c_void_p]),
     "jitk_description_text": (c_char_p, [c_void_p]),

@@ -19,6 +19,11 @@ def _describe(text):
     return _Handle(make("jitk_description_parse", text.encode()), library.jitk_description_release)
 
 
+def build_id():
+    """Of the library: equal for equal sources."""
+    return library.jitk_build_id().decode()
+
+
 def describe(op, **attributes):
     """The canonical line of an op and its attributes, which all calls here take as a description:
 
@@ -62,13 +67,20 @@ class Runtime(_Handle):
         """Gets one kernel now: found, or compiled on this thread."""
         return Kernel(make("jitk_runtime_kernel", self, device, _describe(description)))
 
+    def configurations(self, description, target):
+        """The ways to build a kernel, as JSON; see jitk_runtime_configurations."""
+        return _take_text(make("jitk_runtime_configurations", self, _describe(description), target.encode()))
+
     def report(self):
         """What works on this machine, as JSON."""
-        text = make("jitk_runtime_report", self)
-        try:
-            return library.jitk_text_data(text).decode()
-        finally:
-            library.jitk_text_release(text)
+        return _take_text(make("jitk_runtime_report", self))
+
+
+def _take_text(text):
+    try:
+        return library.jitk_text_data(text).decode()
+    finally:
+        library.jitk_text_release(text)
 
 
 class Device(_Handle):
@@ -170,6 +182,12 @@ class Kernel(_Handle):
         call("jitk_kernel_info", self, ctypes.byref(info))
         values = {name: getattr(info, name) for name, _ in KernelInfo._fields_[1:]}
         return {name: value.decode() if isinstance(value, bytes) else value for name, value in values.items()}
+
+    def workspace_bytes(self, *dimensions):
+        """Bytes that a launch needs beside its tensors; `dimensions` are the sizes known at launch only."""
+        sizes, bytes_ = (ctypes.c_int64 * max(len(dimensions), 1))(*dimensions), ctypes.c_uint64()
+        call("jitk_kernel_workspace_bytes", self, sizes, len(dimensions), ctypes.byref(bytes_))
+        return bytes_.value
 
     def launch(self, *tensors, scalars=(), dimensions=(), workspace=0, workspace_bytes=0, stream=None,
                programmatic=False):

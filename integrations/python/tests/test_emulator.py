@@ -1,4 +1,5 @@
 """The package with the real compiler: numpy arrays in, a product out, on the emulator."""
+import json
 import os
 import unittest
 
@@ -47,6 +48,16 @@ class Emulator(unittest.TestCase):
         wanted = self.a.astype("f8") @ self.b.astype("f8")
         # 64 products, each rounded once in f32: far below the 1e-3 that a wrong element would show.
         numpy.testing.assert_allclose(self.c, wanted, rtol=0, atol=1e-4)
+
+    def test_a_configuration_of_ones_choice(self):
+        problem = "matmul m=16 n=32 k=4096 dtype=fp16 out_dtype=fp32"
+        names = [each["name"] for each in json.loads(self.runtime.configurations(problem, "emulator:sm_90a"))]
+        split = next(name for name in names if name.endswith(".k2"))
+        kernel = self.runtime.kernel(self.device, f"{problem} configuration={split}")
+        self.assertEqual(kernel.info()["num_steps"], 2)
+        self.assertGreaterEqual(kernel.workspace_bytes(), 2 * 16 * 32 * 4)
+        with self.assertRaisesRegex(jitk.Error, "got '1x1'"):
+            self.runtime.kernel(self.device, f"{problem} configuration=1x1")
 
     def test_what_does_not_fit_is_named(self):
         with self.assertRaisesRegex(jitk.Error, "tensor b"):

@@ -1,5 +1,7 @@
 #include "src/kernels/attention/AttentionTile.h"
 
+#include "src/kernels/Configuration.h"
+
 #include "llvm/Support/MathExtras.h"
 
 namespace jitk::kernels {
@@ -56,29 +58,41 @@ llvm::SmallVector<int64_t> AttentionTile::keyParts() const {
   return parts;
 }
 
-AttentionTile chooseAttentionTile(const Description &description) {
+std::string AttentionTile::name() const {
+  return std::to_string(rows) + "x" + std::to_string(keys) + ".q" + std::to_string(queryStages) + ".s" +
+         std::to_string(storeSlots);
+}
+
+llvm::SmallVector<AttentionTile> attentionTiles(const Description &description) {
   Problem problem(description);
   AttentionTile tile;
-  if (problem.queries <= 64) {
-    tile.rows = 64;
-  }
-  // Room for keys is worth more than for a second slice of results, and that more than for a second tile of queries.
-  constexpr struct {
-    int64_t keys, queryStages, storeSlots;
-  } kCandidates[] = {{128, 2, 2}, {128, 1, 2}, {128, 1, 1}, {64, 2, 2}, {64, 1, 2}, {64, 1, 1}};
-  for (auto [keys, queryStages, storeSlots] : kCandidates) {
-    tile.keys = keys;
-    tile.queryStages = queryStages;
-    tile.storeSlots = storeSlots;
-    if (fits(tile, problem)) {
-      break;
-    }
-  }
   // Without a mask all tiles are equally long: heads come one after the other. Else long tiles are to come first.
   int64_t headBytes = problem.keys * (problem.headDim + problem.valueDim) * kElementBytes;
   int64_t keyHeads = problem.isCausal ? std::max(kL2Bytes / headBytes, kStreamedHeads) : 1;
   tile.groupHeads = keyHeads * problem.sharing;
-  return tile;
+  // Room for keys is worth more than for a second slice of results, and that more than for a second tile of queries.
+  constexpr struct {
+    int64_t keys, queryStages, storeSlots;
+  } kCandidates[] = {{128, 2, 2}, {128, 1, 2}, {128, 1, 1}, {64, 2, 2}, {64, 1, 2}, {64, 1, 1}};
+  int64_t rows = problem.queries <= 64 ? 64 : 128;
+  llvm::SmallVector<AttentionTile> tiles;
+  for (int64_t ofTile : {rows, 192 - rows}) {
+    tile.rows = ofTile;
+    for (auto [keys, queryStages, storeSlots] : kCandidates) {
+      tile.keys = keys;
+      tile.queryStages = queryStages;
+      tile.storeSlots = storeSlots;
+      if (fits(tile, problem)) {
+        tiles.push_back(tile);
+      }
+    }
+  }
+  return tiles;
+}
+
+AttentionTile chooseAttentionTile(const Description &description) {
+  llvm::SmallVector<AttentionTile> tiles = attentionTiles(description);
+  return namedTile<AttentionTile>(description, tiles).value_or(tiles.front());
 }
 
 } // namespace jitk::kernels

@@ -13,6 +13,8 @@
 
 #include "llvm/ADT/SmallVector.h"
 
+#include <string>
+
 namespace jitk::kernels {
 
 /// What a CTA works on at a time, and what feeds it.
@@ -27,11 +29,17 @@ struct AttentionTile {
   int64_t numConsumers() const { return rows / 64; }
   /// The keys of a block in powers of two, large ones first: each is a product of its own.
   llvm::SmallVector<int64_t> keyParts() const;
+  /// "128x128.q2.s1": rows and keys, tiles of queries and slices of results in shared memory; all that candidates of a
+  /// problem differ in.
+  std::string name() const;
   bool operator==(const AttentionTile &) const = default;
 };
 
-/// The tile for a problem of flash_attention. A dynamic dimension counts as its bound, or as large. A function of the
-/// description alone.
+/// The tiles that fit, the one that is taken first.
+llvm::SmallVector<AttentionTile> attentionTiles(const Description &description);
+
+/// The tile for a problem of flash_attention: the one that it names, or the first that fits. A dynamic dimension counts
+/// as its bound, or as large. A function of the description alone.
 AttentionTile chooseAttentionTile(const Description &description);
 
 } // namespace jitk::kernels

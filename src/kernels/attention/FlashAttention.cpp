@@ -251,6 +251,13 @@ static KernelSignature makeSignature(const Description &description, MLIRContext
   return signature;
 }
 
+std::vector<Configuration> attentionConfigurations(const Description &description, const Target &target) {
+  if (!servesPersistentAttention(description, target)) {
+    return {};
+  }
+  return namesOfTiles<AttentionTile>(attentionTiles(description), [](const AttentionTile &) { return 0.0; });
+}
+
 Result<BuiltKernel> buildFlashAttention(const Description &description, const Target &target, MLIRContext &context) {
   if (servesPersistentAttention(description, target)) {
     return buildPersistentAttention(description, chooseAttentionTile(description), target, context);

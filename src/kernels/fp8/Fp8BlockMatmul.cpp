@@ -100,6 +100,11 @@ static Problem problemOf(KernelBuilder &b, RowGroups groups, Value firstRow, Val
   return problem;
 }
 
+std::vector<Configuration> fp8Configurations(const Description &description, const Target &target) {
+  return servesFp8Persistently(description, target) ? persistentFp8Configurations(description)
+                                                    : std::vector<Configuration>();
+}
+
 Result<BuiltKernel> buildFp8BlockMatmul(const Description &description, const Target &target, MLIRContext &context) {
   if (servesFp8Persistently(description, target)) {
     return buildPersistentFp8Matmul(description, chooseFp8Variants(description), target, context);

@@ -14,4 +14,7 @@ inline constexpr int64_t kScaleBlock = 128;
 Result<BuiltKernel> buildFp8BlockMatmul(const Description &description, const Target &target,
                                         mlir::MLIRContext &context);
 
+/// Of the kernel of sm_90a; none of the others, whose tile follows from the problem.
+std::vector<Configuration> fp8Configurations(const Description &description, const Target &target);
+
 } // namespace jitk::kernels

@@ -373,24 +373,43 @@ static Description withExpectedRows(const Description &description) {
   return {description.op(), std::move(attributes)};
 }
 
-llvm::SmallVector<PersistentVariant> chooseFp8Variants(const Description &description) {
+/// The tiles that can serve it, the cheapest first.
+static llvm::SmallVector<PersistentTile> fp8Tiles(const Description &description) {
   RowGroups groups = rowGroupsOf(description);
   if (groups == RowGroups::None) {
-    return choosePersistentVariants(description);
+    return persistentTiles(description);
   }
-  Description modelled = withExpectedRows(description);
   int64_t expected = description.integer("expected_m");
-  PersistentTile best;
-  for (const PersistentTile &tile : persistentTiles(modelled)) {
+  llvm::SmallVector<PersistentTile> tiles = persistentTiles(withExpectedRows(description));
+  llvm::erase_if(tiles, [&](const PersistentTile &tile) {
     // Rows of a tile are of one group, and as few as its rows are.
     bool isFull = tile.rows == PersistentProduct::kConsumerRows || expected == 0 || expected > tile.rows / 2;
     bool fits = groups == RowGroups::Contiguous || (isMultipleOf(description.dimension("m"), tile.rows) && isFull);
-    if (!tile.transposed && fits &&
-        (best.rows == 0 || modelledClocks(modelled, tile) < modelledClocks(modelled, best))) {
-      best = tile;
-    }
+    return tile.transposed || !fits;
+  });
+  return tiles;
+}
+
+/// What a tile costs for the rows that are expected.
+static double fp8Clocks(const Description &description, const PersistentTile &tile) {
+  bool isGrouped = rowGroupsOf(description) != RowGroups::None;
+  return modelledClocks(isGrouped ? withExpectedRows(description) : description, tile);
+}
+
+std::vector<Configuration> persistentFp8Configurations(const Description &description) {
+  return namesOfTiles<PersistentTile>(fp8Tiles(description),
+                                      [&](const PersistentTile &tile) { return fp8Clocks(description, tile); });
+}
+
+llvm::SmallVector<PersistentVariant> chooseFp8Variants(const Description &description) {
+  if (rowGroupsOf(description) == RowGroups::None) {
+    return choosePersistentVariants(description);
   }
-  return {PersistentVariant{best}};
+  llvm::SmallVector<PersistentTile> tiles = fp8Tiles(description);
+  if (auto named = namedTile<PersistentTile>(description, tiles)) {
+    return {PersistentVariant{*named}};
+  }
+  return {PersistentVariant{tiles.front()}};
 }
 Result<BuiltKernel> buildPersistentFp8Matmul(const Description &description, llvm::ArrayRef<PersistentVariant> variants,
                                              const Target &target, MLIRContext &context) {

@@ -16,7 +16,10 @@ bool servesFp8Persistently(const Description &description, const Target &target)
 Result<BuiltKernel> buildPersistentFp8Matmul(const Description &description, llvm::ArrayRef<PersistentVariant> variants,
                                              const Target &target, mlir::MLIRContext &context);
 
-/// The tiles for a description: those of the model, or, of groups, the cheapest one for them.
+/// What the tiles of a description are chosen from, the cheapest first.
+std::vector<Configuration> persistentFp8Configurations(const Description &description);
+
+/// The tiles for a description: those of the model, or, of groups, the cheapest one for them; or the one that it names.
 llvm::SmallVector<PersistentVariant> chooseFp8Variants(const Description &description);
 
 } // namespace jitk::kernels

@@ -120,6 +120,14 @@ static void storeResult(KernelBuilder &b, const Epilogue &epilogue, const Matmul
           epilogue.apply(b, accumulator, bias, addend, elementType), mask);
 }
 
+std::vector<Configuration> matmulConfigurations(const Description &description, const Target &target) {
+  if (!servesPersistently(description, target)) {
+    return {};
+  }
+  return namesOfTiles<PersistentTile>(persistentTiles(description),
+                                      [&](const PersistentTile &tile) { return modelledClocks(description, tile); });
+}
+
 Result<BuiltKernel> buildMatmul(const Description &description, const Target &target, MLIRContext &context) {
   if (servesPersistently(description, target)) {
     return buildPersistentMatmul(description, choosePersistentVariants(description), target, context);

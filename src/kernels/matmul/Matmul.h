@@ -16,6 +16,9 @@ struct MatmulTile {
 /// and the target alone.
 MatmulTile chooseMatmulTile(const Description &description, const Target &target);
 
+/// Of the kernel of sm_90a; none of the others, whose tile follows from the problem.
+std::vector<Configuration> matmulConfigurations(const Description &description, const Target &target);
+
 Result<BuiltKernel> buildMatmul(const Description &description, const Target &target, mlir::MLIRContext &context);
 
 } // namespace jitk::kernels

@@ -1,11 +1,14 @@
 #include "src/kernels/matmul/PersistentTile.h"
 
+#include "src/kernels/Configuration.h"
 #include "src/kernels/matmul/Epilogue.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 namespace jitk::kernels {
 
@@ -190,6 +193,11 @@ llvm::SmallVector<int64_t> PersistentTile::parts() const {
   return parts;
 }
 
+std::string PersistentTile::name() const {
+  return std::to_string(rows) + "x" + std::to_string(columns) + (transposed ? ".t" : "") +
+         (splits > 1 ? ".k" + std::to_string(splits) : "");
+}
+
 double modelledClocks(const Description &description, const PersistentTile &tile) {
   Problem problem = problemOf(description, tile.transposed);
   double clocks =
@@ -253,23 +261,17 @@ llvm::SmallVector<PersistentTile> persistentTiles(const Description &description
       }
     }
   }
-  return tiles;
+  // From few rows to many: of equals the first stays first.
+  llvm::SmallVector<std::tuple<double, double, size_t>> order;
+  for (auto [index, tile] : llvm::enumerate(tiles)) {
+    order.emplace_back(modelledClocks(description, tile), tileClocks(tile, problemOf(description, tile.transposed)),
+                       index);
+  }
+  llvm::sort(order);
+  return llvm::map_to_vector(order, [&](const auto &entry) { return tiles[std::get<size_t>(entry)]; });
 }
 
-PersistentTile choosePersistentTile(const Description &description) {
-  PersistentTile best;
-  std::pair<double, double> least = {HUGE_VAL, HUGE_VAL};
-  // From few rows to many: of equals the first stays.
-  for (const PersistentTile &tile : persistentTiles(description)) {
-    std::pair<double, double> cost = {modelledClocks(description, tile),
-                                      tileClocks(tile, problemOf(description, tile.transposed))};
-    if (cost < least) {
-      best = tile;
-      least = cost;
-    }
-  }
-  return best;
-}
+PersistentTile choosePersistentTile(const Description &description) { return persistentTiles(description).front(); }
 
 /// The description with at most `rows` rows of A.
 static Description withRows(const Description &description, int64_t rows) {
@@ -279,6 +281,9 @@ static Description withRows(const Description &description, int64_t rows) {
 }
 
 llvm::SmallVector<PersistentVariant> choosePersistentVariants(const Description &description) {
+  if (auto named = namedTile<PersistentTile>(description, persistentTiles(description))) {
+    return {PersistentVariant{*named}};
+  }
   const Dimension &m = description.dimension("m");
   llvm::SmallVector<PersistentVariant> variants;
   for (int64_t rows : {8, 16, 32, 64}) {

@@ -24,6 +24,8 @@
 
 #include "llvm/ADT/SmallVector.h"
 
+#include <string>
+
 namespace jitk::kernels {
 
 /// The tile that a CTA computes at a time, and the ring that feeds it.
@@ -46,6 +48,8 @@ struct PersistentTile {
   int64_t rowsOfC() const { return transposed ? columns : rows; }
   /// The columns in powers of two up to `largestPart`, large ones first: each is a product of its own.
   llvm::SmallVector<int64_t> parts() const;
+  /// "128x256", "64x8.t" if transposed, "128x128.k4" if K is split: all that candidates of a problem differ in.
+  std::string name() const;
   bool operator==(const PersistentTile &) const = default;
 };
 
@@ -59,11 +63,12 @@ struct PersistentVariant {
   int64_t mostRows = INT64_MAX;
 };
 
-/// The tile of each number of rows of A: one where M is static; where it is known at launch, one for up to 8, 16, 32
-/// and 64 rows, and one for more, as far as M's bound goes. In the order of their rows.
+/// The tile of each number of rows of A: one where M is static, or the description names a configuration; else, where
+/// it is known at launch, one for up to 8, 16, 32 and 64 rows, and one for more, as far as M's bound goes. In the order
+/// of their rows.
 llvm::SmallVector<PersistentVariant> choosePersistentVariants(const Description &description);
 
-/// The tiles that the choice is made from, complete.
+/// The tiles that the choice is made from, complete, the cheapest first.
 llvm::SmallVector<PersistentTile> persistentTiles(const Description &description);
 
 /// What the model says that a tile costs, in clocks of an H100 or H200 SXM.

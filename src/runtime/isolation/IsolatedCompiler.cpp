@@ -79,6 +79,13 @@ Result<std::string> IsolatedCompiler::reproduce(const Description &description, 
   return readText(reply);
 }
 
+Result<std::vector<Configuration>> IsolatedCompiler::configurations(const Description &description,
+                                                                    const Target &target) {
+  JITK_ASSIGN(std::vector<uint8_t> reply,
+              ask(writeRequest({CompilerRequest::Kind::Configurations, description, target, {}})));
+  return readConfigurations(reply);
+}
+
 Result<std::unique_ptr<Device>> IsolatedCompiler::createEmulator(const EmulatorOptions &options) {
   JITK_ASSIGN(OpenCompiler opened, openCompilerLibrary(options_.library, options_.buildId));
   return opened.compiler->createEmulator(options);

@@ -22,6 +22,7 @@ public:
   Result<CompiledKernel> compile(const Description &description, const Target &target,
                                  const CompileOptions &options) override;
   Result<std::string> reproduce(const Description &description, const Target &target) override;
+  Result<std::vector<Configuration>> configurations(const Description &description, const Target &target) override;
   /// The emulator runs code in this process: opens the compiler library here.
   Result<std::unique_ptr<Device>> createEmulator(const EmulatorOptions &options) override;
 

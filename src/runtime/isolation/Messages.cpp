@@ -95,7 +95,7 @@ Result<CompilerRequest> readRequest(std::span<const uint8_t> bytes) {
     request.description.emplace(std::move(op), std::move(attributes));
   }
   bool needsDescription = request.kind != CompilerRequest::Kind::Identity;
-  if (!reader.finished() || request.kind > CompilerRequest::Kind::Reproduce ||
+  if (!reader.finished() || request.kind > CompilerRequest::Kind::Configurations ||
       request.description.has_value() != needsDescription) {
     return malformed("request");
   }
@@ -191,6 +191,33 @@ Result<CompiledKernel> readKernel(std::span<const uint8_t> bytes) {
   }
   JITK_ASSIGN(kernel.recipe, Recipe::deserialize(recipe));
   return kernel;
+}
+
+std::vector<uint8_t> writeReply(const Result<std::vector<Configuration>> &configurations) {
+  ByteWriter writer;
+  if (!configurations.ok()) {
+    write(writer, configurations.status());
+    return writer.take();
+  }
+  writer.integer(int32_t{0});
+  writer.integer(static_cast<uint32_t>(configurations->size()));
+  for (const Configuration &configuration : *configurations) {
+    writer.string(configuration.name);
+    writer.real(configuration.clocks);
+  }
+  return writer.take();
+}
+
+Result<std::vector<Configuration>> readConfigurations(std::span<const uint8_t> bytes) {
+  constexpr size_t kLeastBytes = sizeof(uint32_t) + sizeof(double);
+  ByteReader reader(bytes);
+  JITK_TRY(readStatus(reader));
+  std::vector<Configuration> configurations(reader.count(kLeastBytes));
+  for (Configuration &configuration : configurations) {
+    configuration.name = reader.string();
+    configuration.clocks = reader.real();
+  }
+  return reader.finished() ? Result<std::vector<Configuration>>(std::move(configurations)) : malformed("answer");
 }
 
 // --- transport

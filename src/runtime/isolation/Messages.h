@@ -17,7 +17,7 @@ namespace jitk {
 
 /// One question to the compiler.
 struct CompilerRequest {
-  enum class Kind : uint8_t { Identity, Compile, Reproduce }; ///< the functions of `Compiler`
+  enum class Kind : uint8_t { Identity, Compile, Reproduce, Configurations }; ///< the functions of `Compiler`
   Kind kind = Kind::Identity;
   std::optional<Description> description; ///< absent for Identity
   Target target;
@@ -30,8 +30,10 @@ Result<CompilerRequest> readRequest(std::span<const uint8_t> bytes);
 /// The answers: what the compiler returned. A failure keeps its code, whole message, stage and tool output.
 std::vector<uint8_t> writeReply(const Result<std::string> &text);
 std::vector<uint8_t> writeReply(const Result<CompiledKernel> &kernel);
+std::vector<uint8_t> writeReply(const Result<std::vector<Configuration>> &configurations);
 Result<std::string> readText(std::span<const uint8_t> bytes);
 Result<CompiledKernel> readKernel(std::span<const uint8_t> bytes);
+Result<std::vector<Configuration>> readConfigurations(std::span<const uint8_t> bytes);
 
 /// Sends and receives whole messages over a socket; false if the other end is gone. `receive` also gives up at a length
 /// that no message has.

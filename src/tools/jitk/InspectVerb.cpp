@@ -1,4 +1,4 @@
-// jitk inspect: the key of a description, and its intermediate code.
+// jitk inspect: the key of a description, the ways to build its kernel, and its intermediate code.
 
 #include "src/tools/jitk/ProblemOptions.h"
 #include "src/tools/jitk/RuntimeOptions.h"
@@ -58,6 +58,10 @@ static int inspect(const Options &options) {
     std::printf("%s\n", runtime.key(description, options.target).c_str());
     return kOk;
   }
+  if (options.show == "configurations") {
+    std::printf("%s\n", runtime.configurations(description, options.target).c_str());
+    return kOk;
+  }
   api::Artifact artifact = api::Artifact::compile(runtime, description, options.target);
   std::string_view text = artifact.dump(kDumps.at(options.show));
   if (text.empty()) {
@@ -80,7 +84,7 @@ void addInspectVerb(CLI::App &app, Action &action) {
   verb->get_option("op")->excludes(replayed);
   verb->add_option("--target", options->target, "sm_90a, emulator:sm_90a, ...")->capture_default_str();
   verb->add_option("--show", options->show, "what to print")
-      ->check(CLI::IsMember({"key", "commonir", "ttgir", "llvm", "ptx", "recipe"}))
+      ->check(CLI::IsMember({"key", "configurations", "commonir", "ttgir", "llvm", "ptx", "recipe"}))
       ->capture_default_str();
   options->runtime.addTo(*verb);
   verb->callback([=, &action] { action = [=] { return inspect(*options); }; });

@@ -26,6 +26,10 @@ TEST_CASE("a description is complete, and its text reads back as itself") {
   CHECK(description->toString() == "matmul accumulate=false activation=none b_layout=row bias=false dtype=bf16 k=7168 "
                                    "m=*<=64 n=4096 out_dtype=bf16 residual=false");
   CHECK(*parseDescription(description->toString()) == *description);
+  // A text is written where there is one.
+  description = parseDescription("matmul m=1 n=1 k=1 configuration=64x32");
+  CHECK(description->toString().find(" configuration=64x32 dtype=") != std::string::npos);
+  CHECK(*parseDescription(description->toString()) == *description);
 }
 
 TEST_CASE("mla_decode says what it cannot serve") {
@@ -67,8 +71,9 @@ TEST_CASE("what the schema refuses is named with what was found and what is allo
   CHECK(failure("nonsense m=1") ==
         "op must be one of flash_attention, fp8_block_matmul, gated_delta_rule, "
         "grouped_fp8_block_matmul, matmul, mla_decode, paged_attention, user_kernel: got 'nonsense'");
-  CHECK(failure("matmul m=1 n=1 k=1 colour=red") == "attribute of matmul must be one of m, n, k, dtype, out_dtype, "
-                                                    "b_layout, bias, residual, accumulate, activation: got 'colour'");
+  CHECK(failure("matmul m=1 n=1 k=1 colour=red") ==
+        "attribute of matmul must be one of m, n, k, dtype, out_dtype, "
+        "b_layout, bias, residual, accumulate, activation, configuration: got 'colour'");
   CHECK(failure("matmul m=1 n=1 k=1 m=2") == "attribute must be given once: got 'm' twice");
   CHECK(failure("matmul m=1 n=1") == "attribute k of matmul must be given: columns of A");
   CHECK(failure("matmul m=1 n=1 k=1 dtype=int4") == "attribute dtype must be one of bf16, fp16: got 'int4'");
@@ -90,7 +95,7 @@ TEST_CASE("what the schema refuses is named with what was found and what is allo
                                   "you mean matmul?): got 'matmull'");
   CHECK(failure("matmul m=1 n=1 k=1 dtpye=bf16") ==
         "attribute of matmul must be one of m, n, k, dtype, out_dtype, b_layout, bias, residual, accumulate, "
-        "activation (did you mean dtype?): got 'dtpye'");
+        "activation, configuration (did you mean dtype?): got 'dtpye'");
   CHECK(failure("matmul m=1 n=1 k=1 dtype=b16") ==
         "attribute dtype must be one of bf16, fp16 (did you mean bf16?): got 'b16'");
   CHECK(failure("matmul m=1 n=1 k=1 activation=gelu_tan") ==
