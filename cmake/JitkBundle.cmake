@@ -16,7 +16,9 @@ add_custom_target(bundle
     --data ${PROJECT_SOURCE_DIR}/perf/kernels/problems/matmul.txt=problems/matmul.txt
     --data ${PROJECT_SOURCE_DIR}/perf/kernels/problems/fp8_block_matmul.txt=problems/fp8_block_matmul.txt
     --data ${PROJECT_SOURCE_DIR}/perf/kernels/problems/flash_attention.txt=problems/flash_attention.txt
+    --data ${PROJECT_SOURCE_DIR}/perf/kernels/problems/peers.txt=problems/peers.txt
     --data ${PROJECT_SOURCE_DIR}/tests/gpu/run.sh=run-gpu-tests.sh
+    --data ${PROJECT_SOURCE_DIR}/tests/gpu/sanitize.sh=sanitize.sh
     --data ${PROJECT_SOURCE_DIR}/tests/data/models/deepseek-v3.json=models/deepseek-v3.json
     --data ${PROJECT_SOURCE_DIR}/tests/data/models/qwen3-next-80b-a3b.json=models/qwen3-next-80b-a3b.json
   DEPENDS jitk jitk-opt jitk_conformance jitk_gpu_test bench_kernels jitk_shared jitk-compiler

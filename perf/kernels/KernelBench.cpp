@@ -3,8 +3,9 @@
 //   bench_kernels problems/matmul.txt --out results
 //
 // Each problem is checked, then timed: a CUDA graph of 20 calls, 30 replays, the median; jitk (A) and the peer (B) take
-// turns as A B B A, three times, with a pause before each turn, in which the card cools down. Writes results.json and
-// results.md. Exit code 1 where a result is wrong or a problem cannot be run.
+// turns as A B B A, three times, with a pause before each turn, in which the card cools down. Writes results.json, of
+// which perf/report/report.py makes a page and pictures. Exit code 1 where a result is wrong or a problem cannot be
+// run.
 
 #include "jitk/jitk.hpp"
 #include "src/reference/Instance.h"
@@ -322,6 +323,7 @@ void KernelBench::time(const Problem &problem, Measurement &result) {
   result.registers = info.registers;
   result.spillBytes = info.spill_bytes;
   result.sharedBytes = info.shared_bytes;
+  result.threads = info.threads;
   result.compileMilliseconds = info.build_ms + info.lower_ms + info.llvm_ms;
   result.assembleMilliseconds = info.assemble_ms;
 
@@ -392,14 +394,14 @@ static int run(const Options &options, const std::string &command) {
     report.measurements.push_back(bench.measure(problem));
     const Measurement &m = report.measurements.back();
     failed = failed || !m.failure.empty();
-    std::printf("%-70s %9.2f us  peer %9.2f us  %s\n", m.problem.c_str(), median(m.times), median(m.peerTimes),
-                m.failure.c_str());
+    double time = median(m.times), peer = median(m.peerTimes);
+    std::printf("%-70s %9.2f us  peer %9.2f us  ratio %.3f  %s\n", m.problem.c_str(), time, peer,
+                time > 0 ? peer / time : 0, m.failure.c_str());
     std::fflush(stdout);
   }
-  std::printf("\n%s", report.markdown().c_str());
+  std::printf("geometric mean of the ratios %.3f\n", report.meanRatio());
   if (!options.out.empty()) {
     std::ofstream(options.out + ".json") << report.json();
-    std::ofstream(options.out + ".md") << report.markdown();
   }
   return failed ? 1 : 0;
 }
@@ -408,7 +410,7 @@ int main(int argc, char **argv) {
   CLI::App app("times kernels on a GPU, beside a peer");
   Options options;
   app.add_option("problems", options.problems, "file with one problem a line")->required();
-  app.add_option("--out", options.out, "write FILE.json and FILE.md");
+  app.add_option("--out", options.out, "write FILE.json");
   app.add_option("--peer", options.peer, "cublaslt (for matmul and fp8_block_matmul) or none")
       ->check(CLI::IsMember({"cublaslt", "none"}));
   app.add_option("--device", options.device, "number of the GPU");

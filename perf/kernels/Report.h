@@ -1,4 +1,4 @@
-// What was measured, as JSON for programs and as Markdown for people.
+// What was measured, as JSON; perf/report makes a page and pictures of it.
 
 #pragma once
 
@@ -17,7 +17,7 @@ struct Measurement {
   std::string peer;                     ///< "cuBLASLt, best of 8"
   std::string check;                    ///< how the result was checked before: "whole matrix against cuBLASLt"
   std::string failure;                  ///< why nothing was measured; empty if it was
-  uint32_t registers = 0, spillBytes = 0, sharedBytes = 0;
+  uint32_t registers = 0, spillBytes = 0, sharedBytes = 0, threads = 0;
   double compileMilliseconds = 0, assembleMilliseconds = 0;
 };
 
@@ -27,7 +27,8 @@ struct Report {
   std::vector<Measurement> measurements;
 
   std::string json() const;
-  std::string markdown() const;
+  /// Geometric mean of the peers' times over those of the kernels; 0 without peers.
+  double meanRatio() const;
 };
 
 double median(std::vector<double> values);

@@ -3,7 +3,7 @@ import json
 import subprocess
 import unittest
 
-from jitk_cli import ENVIRONMENT, PROGRAM, USAGE, CliTest
+from jitk_cli import ENVIRONMENT, PROGRAM, USAGE, WRONG_RESULT, CliTest
 
 AXPY_CUDA = """extern "C" __global__ void axpy(const float *x, float *y, float a, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -86,6 +86,13 @@ class UserKernels(CliTest):
             record, good = self.prepare((op, attributes | {"source": source}), TTGIR)
             self.assertIn(says, record["error"])
             self.assertEqual(good["error"], "")
+
+    def test_a_run_finds_what_is_written_outside_of_a_tensor(self):
+        words = ["run", "user_kernel", "language=ttgir", f"source={COPY_TTGIR}", "entry=copy", "grid=1",
+                 "--device", "emulator:sm_80"]
+        self.jitk(*words, "arguments=x: read int32[32], y: written int32[32]")
+        said = self.jitk(*words, "arguments=x: read int32[32], y: written int32[31]", code=WRONG_RESULT).stdout
+        self.assertIn("\nthe guard band after y was overwritten, byte 0\n", said)
 
     def test_the_key_follows_all_that_is_given(self):
         kernels = [cuda(), cuda(options="-DA=1"), cuda(headers="#header a.cuh\n"), cuda(block="128"),

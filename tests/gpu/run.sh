@@ -5,5 +5,7 @@ cd "$(dirname "$0")" || exit 1
 failed=0
 bin/jitk_gpu_test "$@" || failed=1
 bin/jitk_conformance --device=cuda:0 || failed=1
+bin/jitk_conformance --device=cuda:0 --configurations \
+  "-tc=matmul,flash_attention,fp8_block_matmul,grouped_fp8_block_matmul" || failed=1
 bin/jitk_conformance --device=cuda:0 --full || failed=1
 exit $failed
