@@ -252,6 +252,12 @@ typedef struct jitk_runtime_options_t {
    * CAP_SYS_NICE or RLIMIT_NICE, it is only the latter. 0: 5. UINT32_MAX: they do not.
    */
   uint32_t worker_nice;
+  /*
+   * Not 0: a kernel whose description names no configuration is built in the one that jitk_runtime_store_configuration
+   * stored for devices of that name; without one, and for a plan that is prepared without a device, as the cost model
+   * chooses. Which one it is is then a matter of the store and not of the description alone.
+   */
+  uint32_t use_tuned;
 } jitk_runtime_options_t;
 
 /* Worker threads, the store and the compiler. Immutable but for its caches. */
@@ -722,6 +728,16 @@ JITK_API jitk_status_t jitk_runtime_key(jitk_runtime_t runtime, jitk_description
 JITK_API jitk_status_t jitk_runtime_configurations(jitk_runtime_t runtime, jitk_description_t description,
                                                    const char *target, jitk_text_t *configurations,
                                                    jitk_error_t *error);
+
+/*
+ * Stores that the kernel of a description is fastest in a configuration, on devices of that name and target: what
+ * `jitk tune` measures, or the engine itself. It is an entry of the disk store, so that bundles, export and import carry
+ * it, and belongs to this build of the compiler. Runtimes with `use_tuned` follow it. Fails with INVALID_ARGUMENT if the
+ * description names a configuration itself or has none of that name, UNAVAILABLE if the runtime has no disk store.
+ */
+JITK_API jitk_status_t jitk_runtime_store_configuration(jitk_runtime_t runtime, jitk_device_t device,
+                                                        jitk_description_t description, const char *configuration,
+                                                        jitk_error_t *error);
 
 /*
  * The disk store's entries as a JSON object, each with key, description, target, bytes, last use; those that are

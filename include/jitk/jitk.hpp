@@ -128,6 +128,8 @@ public:
   std::string op() const { return jitk_description_op(handle_); }
 };
 
+class Device;
+
 class Runtime : public Handle<jitk_runtime_t, jitk_runtime_retain, jitk_runtime_release> {
 public:
   using Handle::Handle;
@@ -167,6 +169,8 @@ public:
     call.check(jitk_runtime_configurations(handle_, description.get(), target.c_str(), &text, call.error()));
     return takeText(text);
   }
+
+  void storeConfiguration(const Device &device, const Description &description, const std::string &configuration) const;
 
   std::string listStore(bool verify = false) const {
     Call call;
@@ -250,6 +254,13 @@ public:
     call.check(jitk_device_synchronize(handle_, call.error()));
   }
 };
+
+inline void Runtime::storeConfiguration(const Device &device, const Description &description,
+                                        const std::string &configuration) const {
+  Call call;
+  call.check(
+      jitk_runtime_store_configuration(handle_, device.get(), description.get(), configuration.c_str(), call.error()));
+}
 
 /// Device memory that frees itself. Movable, not copyable.
 class Buffer {

@@ -138,6 +138,7 @@ static Status readOptions(const jitk_runtime_options_t *given, RuntimeOptions &o
   JITK_TRY(choosePriority(copy, options));
   JITK_TRY(chooseAssembler(copy, options));
   JITK_TRY(chooseCompiler(copy, options));
+  options.useTuned = copy.use_tuned != 0;
   options.reproducers = textOr(copy.reproducers, environment().reproducers);
   options.hostJobs = copy.host_jobs == UINT32_MAX ? 0 : copy.host_jobs ? copy.host_jobs : machineCores();
   JITK_TRY(readBundles(copy, options));
@@ -300,6 +301,28 @@ jitk_status_t jitk_runtime_configurations(jitk_runtime_t runtime, jitk_descripti
     }
     *configurations = new jitk_text_s{jsonText(json)};
     return okStatus();
+  });
+}
+
+jitk_status_t jitk_runtime_store_configuration(jitk_runtime_t runtime, jitk_device_t device,
+                                               jitk_description_t description, const char *configuration,
+                                               jitk_error_t *error) {
+  return guard(error, [&]() -> Status {
+    JITK_TRY(require(runtime, "runtime"));
+    JITK_TRY(checkProcess(runtime));
+    JITK_TRY(require(device, "device"));
+    JITK_TRY(require(description, "description"));
+    JITK_TRY(requireText(configuration, "configuration"));
+    JITK_ASSIGN(Compiler * compiler, runtime->runtime->compiler().get());
+    const Problem &problem = *description->problem;
+    JITK_ASSIGN(std::vector<Configuration> known,
+                compiler->configurations(problem.description, device->device->target()));
+    if (!hasOpenConfiguration(problem.description) ||
+        std::ranges::find(known, configuration, &Configuration::name) == known.end()) {
+      return invalidArgument("configuration must be one that the description has and does not name: got '" +
+                             std::string(configuration) + "'");
+    }
+    return runtime->runtime->entries().publishTuned(problem, *device->device, configuration);
   });
 }
 

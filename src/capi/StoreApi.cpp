@@ -34,6 +34,9 @@ static Json itemJson(const DiskStore::Item &item) {
   json["target"] = entry.key.parts().target;
   json["build_id"] = entry.key.parts().buildId;
   json["assembler"] = entry.key.parts().assembler;
+  if (!entry.key.parts().options.empty()) {
+    json["options"] = entry.key.parts().options;
+  }
   json["registers"] = entry.facts.registers;
   json["spill_bytes"] = entry.facts.spillBytes;
   json["shared_bytes"] = entry.facts.sharedBytes;

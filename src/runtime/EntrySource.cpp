@@ -14,6 +14,36 @@ Key EntrySource::makeKey(const Problem &problem, const Target &target, std::stri
   return Key({problem.text, target.toString(), compiler_.buildId(), /*options=*/"", std::move(assembler)});
 }
 
+bool hasOpenConfiguration(const Description &description) {
+  auto found = description.attributes().find("configuration");
+  return found != description.attributes().end() && found->second == AttributeValue(std::string());
+}
+
+/// What is measured on a device holds for those of its name and for this build of the compiler.
+Key EntrySource::tunedKey(const Problem &problem, const Device &device) const {
+  return Key({problem.text, device.target().toString(), compiler_.buildId(), "fastest on " + device.name(), ""});
+}
+
+std::string EntrySource::findTuned(const Problem &problem, const Device &device) {
+  Key key = tunedKey(problem, device);
+  std::shared_ptr<const Entry> entry = findInBundles(key);
+  if (!entry && disk_) {
+    entry = disk_->find(key);
+  }
+  return entry ? std::string(entry->code.begin(), entry->code.end()) : std::string();
+}
+
+Status EntrySource::publishTuned(const Problem &problem, const Device &device, std::string_view configuration) {
+  if (!disk_) {
+    return unavailable("runtime has no disk store to keep a configuration in").atStage("store");
+  }
+  return disk_->publish({.key = tunedKey(problem, device),
+                         .recipe = {},
+                         .facts = {},
+                         .code = {configuration.begin(), configuration.end()},
+                         .ptx = {}});
+}
+
 Result<Key> EntrySource::keyOf(const Problem &problem, const Target &target) {
   JITK_ASSIGN(std::string assembler, compiler_.assemblerIdentity(target, isCudaSource(problem.description)));
   return makeKey(problem, target, std::move(assembler));

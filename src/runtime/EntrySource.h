@@ -6,6 +6,7 @@
 #pragma once
 
 #include "src/runtime/Counters.h"
+#include "src/runtime/Device.h"
 #include "src/runtime/LazyCompiler.h"
 #include "src/runtime/Problem.h"
 #include "src/runtime/SingleFlight.h"
@@ -41,6 +42,9 @@ struct Obtained {
   double milliseconds = 0;
 };
 
+/// Whether a description could name a configuration and does not.
+bool hasOpenConfiguration(const Description &description);
+
 /// Thread-safe.
 class EntrySource {
 public:
@@ -64,6 +68,11 @@ public:
   /// Compiles, without the stores.
   Result<CompiledKernel> compile(const Problem &problem, const Target &target, const CompileOptions &options);
 
+  /// The configuration that was stored as the fastest for a problem on devices like that one; empty if none was.
+  std::string findTuned(const Problem &problem, const Device &device);
+  /// Stores it. Fails with Unavailable without a disk store.
+  Status publishTuned(const Problem &problem, const Device &device, std::string_view configuration);
+
   DiskStore *disk() { return disk_.get(); }
   SharedStore *shared() { return shared_.get(); }
   std::span<const std::unique_ptr<Bundle>> bundles() const { return bundles_; }
@@ -71,6 +80,7 @@ public:
 private:
   Result<Obtained> obtainUncounted(const Problem &problem, const Target &target);
   Key makeKey(const Problem &problem, const Target &target, std::string assembler) const;
+  Key tunedKey(const Problem &problem, const Device &device) const;
   Result<Obtained> findOrCompile(const Problem &problem, const Target &target, const Key &key);
   std::shared_ptr<const Entry> findInBundles(const Key &key);
   Result<Obtained> findWithoutCompiler(const Problem &problem, const Target &target, Status why);

@@ -32,7 +32,8 @@ Runtime::Runtime(RuntimeOptions &options, std::unique_ptr<Compiler> isolated,
                                  : LazyCompiler(options.compilerLibrary, options.buildId, options.assembler)),
       entries_(compiler_, std::move(bundles), openDisk(options), openShared(options), options.memoryBytes,
                options.lockPatience, options.hostJobs, options.reproducers, log_, counters_),
-      generation_(processGeneration()), workers_(createWorkers(options.jobs, options.workerNice)) {}
+      useTuned_(options.useTuned), generation_(processGeneration()),
+      workers_(createWorkers(options.jobs, options.workerNice)) {}
 
 std::unique_ptr<DiskStore> Runtime::openDisk(const RuntimeOptions &options) {
   if (!options.storeFolder) {
@@ -59,6 +60,19 @@ std::shared_ptr<const Kernel> Runtime::findLoaded(const Place &place) {
   std::lock_guard lock(mutex_);
   auto found = loaded_.find(place);
   return found == loaded_.end() ? nullptr : found->second.lock();
+}
+
+std::shared_ptr<const Problem> Runtime::tuned(const std::shared_ptr<const Problem> &problem, const Device &device) {
+  if (!useTuned_ || !hasOpenConfiguration(problem->description)) {
+    return problem;
+  }
+  std::string configuration = entries_.findTuned(*problem, device);
+  if (configuration.empty()) {
+    return problem;
+  }
+  auto attributes = problem->description.attributes();
+  attributes.insert_or_assign("configuration", std::move(configuration));
+  return std::make_shared<const Problem>(Description(problem->description.op(), std::move(attributes)));
 }
 
 Result<std::shared_ptr<const Kernel>> Runtime::kernel(const std::shared_ptr<Device> &device,
@@ -88,7 +102,7 @@ Result<std::shared_ptr<const Kernel>> Runtime::obtainAndLoad(const std::shared_p
   if (std::shared_ptr<const Kernel> kernel = findLoaded(place)) {
     return kernel;
   }
-  JITK_ASSIGN(Obtained obtained, entries_.obtain(*problem, device->target()));
+  JITK_ASSIGN(Obtained obtained, entries_.obtain(*tuned(problem, *device), device->target()));
   JITK_ASSIGN(std::shared_ptr<const Kernel> kernel, Kernel::load(device, problem, obtained));
   Counters::add(counters_.loads);
   Counters::add(counters_.loadedBytes, kernel->entry().code.size());

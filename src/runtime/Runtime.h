@@ -43,6 +43,7 @@ struct RuntimeOptions {
   std::chrono::milliseconds compileTimeLimit{0}; ///< of an isolated compiler, for one kernel; 0 = none
   uint64_t compileMemoryBytes = 0;               ///< of an isolated compiler's process; 0 = no bound
   std::string assembler;                         ///< see `CompileOptions`
+  bool useTuned = false;                         ///< see `Runtime::tuned`
   Log::Sink logSink;
   LogFilter logFilter;
 };
@@ -77,6 +78,9 @@ private:
   std::unique_ptr<SharedStore> openShared(const RuntimeOptions &options);
   std::unique_ptr<DiskStore> openDisk(const RuntimeOptions &options);
   std::shared_ptr<const Kernel> findLoaded(const Place &place);
+  /// The problem in the configuration that was measured to be fastest there; the problem itself where none was, or the
+  /// runtime is not to use it.
+  std::shared_ptr<const Problem> tuned(const std::shared_ptr<const Problem> &problem, const Device &device);
   Result<std::shared_ptr<const Kernel>> obtainAndLoad(const std::shared_ptr<Device> &device,
                                                       const std::shared_ptr<const Problem> &problem,
                                                       const Place &place);
@@ -90,6 +94,7 @@ private:
   std::mutex mutex_;
   std::map<Place, std::weak_ptr<const Kernel>> loaded_; ///< guarded by mutex_
   SingleFlight<std::shared_ptr<const Kernel>> flights_;
+  const bool useTuned_;
   const uint32_t generation_;
   std::unique_ptr<Workers> workers_; ///< last: its jobs use all of the above
 };

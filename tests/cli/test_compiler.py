@@ -2,7 +2,7 @@
 import json
 import unittest
 
-from jitk_cli import ENVIRONMENT, CliTest
+from jitk_cli import ENVIRONMENT, USAGE, CliTest
 
 MATMUL = ("matmul", "m=20", "n=24", "k=40", "dtype=fp16")
 DEVICE = ("--device", "emulator:sm_80")
@@ -50,6 +50,19 @@ class Compiler(CliTest):
         plan = self.write_plan(("matmul", {"m": "*<=16", "n": 16, "k": 32}))
         self.assertIn("1 compiled", self.jitk("prepare", plan, "--target", "emulator:sm_80").stderr)
         self.assertIn("1 found, 0 compiled", self.jitk("prepare", plan, "--target", "emulator:sm_80").stderr)
+
+    def test_tune_keeps_what_was_fastest_and_a_run_that_is_told_to_uses_it(self):
+        problem = ("matmul", "m=20", "n=24", "k=1024", "dtype=fp16")
+        device = ("--device", "emulator:sm_90a")
+        kept = self.jitk_json("tune", *problem, *device, "--launches", 1, "--rounds", 1, "--most", 3)
+        self.assertEqual(len(kept["candidates"]), 3)
+        self.assertIn(kept["configuration"], [each["name"] for each in kept["candidates"]])
+        word = f" configuration={kept['configuration']} "
+        self.assertIn(word, self.jitk_json("run", *problem, *device, "--tuned")["description"])
+        self.assertNotIn("configuration", self.jitk_json("run", *problem, *device)["description"])
+        self.assertIn("fastest on emulator", [each.get("options") for each in self.jitk_json("store", "ls")["entries"]])
+        self.assertIn("one way to build", self.jitk("tune", *problem, *DEVICE).stdout)
+        self.fails("tune", *problem, "configuration=64x32", *device, code=USAGE, says="must be left to tune: got '64x32'")
 
     def test_bench(self):
         timing = self.jitk_json("bench", *MATMUL, *DEVICE, "--launches", 1, "--repeats", 2)

@@ -89,7 +89,7 @@ public:
   }
 
   Target target() const override { return target_; }
-  std::string name() const override { return "stub"; }
+  std::string name() const override { return deviceName; }
   uint32_t multiprocessors() const override { return 6; }
 
   Result<std::shared_ptr<DeviceModule>> load(std::span<const uint8_t>) override {
@@ -136,6 +136,7 @@ public:
   Status synchronize() override { return okStatus(); }
 
   const std::shared_ptr<StubRecord> record;
+  std::string deviceName = "stub"; ///< set before use
 
 private:
   Target target_;

@@ -1,7 +1,7 @@
 // jitk bench: the time of one launch, the short form of the programs in perf/.
 
-#include "src/reference/Instance.h"
 #include "src/tools/checked/CheckedRun.h"
+#include "src/tools/jitk/Launcher.h"
 #include "src/tools/jitk/NumberOption.h"
 #include "src/tools/jitk/ProblemOptions.h"
 #include "src/tools/jitk/RuntimeOptions.h"
@@ -9,10 +9,8 @@
 #include "src/tools/jitk/Verbs.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <nlohmann/json.hpp>
-#include <stdexcept>
 
 namespace jitk::tool {
 namespace {
@@ -25,53 +23,11 @@ struct Options {
   DeviceOptions device;
 };
 
-/// A kernel with tensors to launch it on.
-class Launcher {
-public:
-  Launcher(const api::Device &device, api::Kernel kernel, const std::string &line, const DynamicSizes &sizes,
-           const reference::GivenValues &values)
-      : device_(device), kernel_(std::move(kernel)) {
-    // The description was accepted and the sizes were run before.
-    Result<std::vector<reference::HostTensor>> tensors =
-        reference::makeTensors(*parseDescription(line), sizes, 1, values);
-    scalars_ = reference::makeScalars(*parseDescription(line), values);
-    for (const reference::HostTensor &tensor : *tensors) {
-      buffers_.emplace_back(device, std::max<size_t>(tensor.bytes.size(), 1));
-      device.copyToDevice(buffers_.back().address(), tensor.bytes.data(), tensor.bytes.size());
-      addresses_.push_back(buffers_.back().address());
-    }
-    for (const std::string &name : kernel_.dimensions()) {
-      dimensions_.push_back(sizes.find(name)->second);
-    }
-    workspace_ = api::Buffer(device, std::max<uint64_t>(kernel_.workspaceBytes(dimensions_), 1));
-  }
-
-  /// Microseconds of one of `launches` launches back to back, by the host's clock.
-  double time(int launches) const {
-    auto begin = std::chrono::steady_clock::now();
-    for (int i = 0; i < launches; ++i) {
-      kernel_.launch(addresses_, dimensions_, scalars_, workspace_.address(), workspace_.size());
-    }
-    device_.synchronize();
-    std::chrono::duration<double, std::micro> elapsed = std::chrono::steady_clock::now() - begin;
-    return elapsed.count() / launches;
-  }
-
-private:
-  api::Device device_;
-  api::Kernel kernel_;
-  std::vector<api::Buffer> buffers_;
-  std::vector<uint64_t> addresses_;
-  std::vector<int64_t> dimensions_;
-  std::vector<float> scalars_;
-  api::Buffer workspace_;
-};
-
 } // namespace
 
 static void print(const Options &options, const checked::Outcome &outcome, const api::Device &device,
                   const std::vector<double> &times) {
-  double median = times[times.size() / 2], least = times.front();
+  double median = medianOf(times), least = times.front();
   if (options.json) {
     nlohmann::ordered_json json = {{"description", outcome.info.description},
                                    {"build", jitk_build_id()},

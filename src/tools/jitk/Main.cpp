@@ -67,6 +67,7 @@ int main(int argc, char **argv) {
   addPrepareVerb(app, action);
   addRunVerb(app, action);
   addBenchVerb(app, action);
+  addTuneVerb(app, action);
   addStoreVerb(app, action);
   addInspectVerb(app, action);
   addDoctorVerb(app, action);

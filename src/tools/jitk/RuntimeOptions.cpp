@@ -22,6 +22,7 @@ void RuntimeOptions::addTo(CLI::App &verb, bool withJobs) {
   verb.add_option("--assembler", assembler,
                   "what makes machine code (default: $JITK_ASSEMBLER, else the first one found)")
       ->check(CLI::IsMember({"ptxas", "nvjitlink", "driver"}));
+  verb.add_flag("--tuned", tuned, "build kernels as `jitk tune` measured to be fastest, where it did");
   if (withJobs) {
     addNumber(verb, "--jobs", jobs, "worker threads (default: $JITK_JOBS, else one a core)", 1, 1024)->type_name("N");
   }
@@ -42,6 +43,7 @@ api::Runtime RuntimeOptions::create() const {
   options.store_path = store ? store->c_str() : nullptr;
   options.assembler = assembler.empty() ? nullptr : assembler.c_str();
   options.jobs = jobs;
+  options.use_tuned = tuned;
   options.bundles = paths.empty() ? nullptr : paths.data();
   options.num_bundles = paths.size();
   options.log = environment().log ? nullptr : warn;

@@ -16,8 +16,9 @@ struct RuntimeOptions {
   std::vector<std::string> bundles;
   std::string assembler;
   uint32_t jobs = 0;
+  bool tuned = false;
 
-  /// Adds --store, --bundle, --assembler and, where asked, --jobs.
+  /// Adds --store, --bundle, --assembler, --tuned and, where asked, --jobs.
   void addTo(CLI::App &verb, bool withJobs = false);
   /// Warnings of the runtime go to stderr, or what JITK_LOG asks for.
   api::Runtime create() const;

@@ -18,6 +18,7 @@ void addPlanVerb(CLI::App &app, Action &action);
 void addPrepareVerb(CLI::App &app, Action &action);
 void addRunVerb(CLI::App &app, Action &action);
 void addBenchVerb(CLI::App &app, Action &action);
+void addTuneVerb(CLI::App &app, Action &action);
 void addStoreVerb(CLI::App &app, Action &action);
 void addInspectVerb(CLI::App &app, Action &action);
 void addDoctorVerb(CLI::App &app, Action &action);

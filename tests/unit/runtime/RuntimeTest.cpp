@@ -301,6 +301,33 @@ TEST_CASE("a process that is stopped while it compiles delays others by their pa
   CHECK(seconds < 1.3);
 }
 
+TEST_CASE("a configuration that was measured is used by a runtime that is told to, for devices of that name") {
+  TemporaryFolder folder;
+  auto problem =
+      std::make_shared<const Problem>(Description("stub", {{"m", Dimension{}}, {"configuration", std::string()}}));
+  auto named = std::make_shared<const Problem>(
+      Description("stub", {{"m", Dimension{}}, {"configuration", std::string("small")}}));
+  auto builtAs = [](Result<std::shared_ptr<const Kernel>> kernel) {
+    REQUIRE(kernel.ok());
+    CHECK((*kernel)->problem().text == "stub m=*");
+    return (*kernel)->entry().key.parts().description;
+  };
+  StubRuntime stub(folder.path("store"));
+  REQUIRE(stub.runtime->entries().publishTuned(*problem, *stub.device, "large").ok());
+  CHECK(builtAs(stub.runtime->kernel(stub.device, problem)) == "stub m=*"); // it was not told to
+  stub.useTuned = true;
+  stub.restart(folder.path("store"));
+  CHECK(builtAs(stub.runtime->kernel(stub.device, problem)) == "stub configuration=large m=*");
+  CHECK((*stub.runtime->kernel(stub.device, named))->entry().key.parts().description == "stub configuration=small m=*");
+  stub.device = std::make_shared<StubDevice>(kTarget);
+  stub.device->deviceName = "another GPU";
+  CHECK(builtAs(stub.runtime->kernel(stub.device, problem)) == "stub m=*");
+  // What has no such attribute is left alone.
+  CHECK((*stub.runtime->kernel(stub.device, stubProblem("*")))->entry().key.parts().description == "stub m=* n=64");
+  stub.restart("");
+  CHECK(stub.runtime->entries().publishTuned(*problem, *stub.device, "large").code() == StatusCode::Unavailable);
+}
+
 TEST_CASE("a failure is told to all who wait, and tried again by the next") {
   StubRuntime stub;
   stub.compiler.failure = unsupported("cannot do that").atStage("lower");

@@ -30,11 +30,13 @@ struct StubRuntime {
     options.storeFolder = std::move(folder);
     options.compiler = &compiler;
     options.jobs = 4;
+    options.useTuned = useTuned;
     options.lockPatience = std::chrono::seconds(30);
     options.logSink = lines.sink();
     runtime = *Runtime::create(std::move(options));
   }
 
+  bool useTuned = false; ///< of the next restart
   StubCompiler compiler;
   LogLines lines;
   std::shared_ptr<Runtime> runtime;
