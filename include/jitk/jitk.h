@@ -731,9 +731,10 @@ JITK_API jitk_status_t jitk_runtime_configurations(jitk_runtime_t runtime, jitk_
 
 /*
  * Stores that the kernel of a description is fastest in a configuration, on devices of that name and target: what
- * `jitk tune` measures, or the engine itself. It is an entry of the disk store, so that bundles, export and import carry
- * it, and belongs to this build of the compiler. Runtimes with `use_tuned` follow it. Fails with INVALID_ARGUMENT if the
- * description names a configuration itself or has none of that name, UNAVAILABLE if the runtime has no disk store.
+ * `jitk tune` measures, or the engine itself. It is an entry of the disk store, so that bundles, export and import
+ * carry it, and belongs to this build of the compiler. Runtimes with `use_tuned` follow it. Fails with INVALID_ARGUMENT
+ * if the description names a configuration itself or has none of that name, UNAVAILABLE if the runtime has no disk
+ * store.
  */
 JITK_API jitk_status_t jitk_runtime_store_configuration(jitk_runtime_t runtime, jitk_device_t device,
                                                         jitk_description_t description, const char *configuration,

@@ -131,9 +131,9 @@ class Candidate:
 
 def matmul_candidates(m):
     if m > 128:
-        return [Candidate(128, 256, 64, 8, 3), Candidate(256, 128, 64, 8, 3), Candidate(128, 256, 64, 8, 3, persistent=False),
-                Candidate(128, 128, 64, 4, 4, persistent=False), Candidate(128, 256, 64, 4, 3, specialize=True),
-                Candidate(128, 128, 64, 4, 4, specialize=True)]
+        return [Candidate(128, 256, 64, 8, 3), Candidate(256, 128, 64, 8, 3),
+                Candidate(128, 256, 64, 8, 3, persistent=False), Candidate(128, 128, 64, 4, 4, persistent=False),
+                Candidate(128, 256, 64, 4, 3, specialize=True), Candidate(128, 128, 64, 4, 4, specialize=True)]
     if m > 64:
         return [Candidate(64, 32, 128, 4, 5, persistent=False), Candidate(64, 64, 128, 4, 5, persistent=False),
                 Candidate(128, 64, 128, 4, 4, persistent=False), Candidate(128, 32, 128, 4, 4, persistent=False)]
@@ -156,14 +156,11 @@ def fp8_candidates(m):
 
 def attention_candidates(dim):
     """None is specialized: the pass for Hopper stops with a failed assertion at these loops."""
-    if dim == 64:
-        return [Candidate(128, 128, warps=8, stages=3), Candidate(128, 64, warps=4, stages=3),
-                Candidate(128, 128, warps=4, stages=2), Candidate(64, 64, warps=4, stages=3)]
-    if dim == 128:
-        return [Candidate(128, 128, warps=8, stages=2), Candidate(128, 64, warps=8, stages=3),
-                Candidate(128, 128, warps=8, stages=3), Candidate(64, 64, warps=4, stages=3)]
-    return [Candidate(128, 64, warps=8, stages=2), Candidate(128, 32, warps=8, stages=3),
-            Candidate(64, 64, warps=4, stages=2)]
+    blocks = {64: [(128, 128, 8, 3), (128, 64, 4, 3), (128, 128, 4, 2), (64, 64, 4, 3)],
+              128: [(128, 128, 8, 2), (128, 64, 8, 3), (128, 128, 8, 3), (64, 64, 4, 3)]}
+    wide = [(128, 64, 8, 2), (128, 32, 8, 3), (64, 64, 4, 2)]
+    return [Candidate(bm, bn, warps=warps, stages=stages, persistent=False)
+            for bm, bn, warps, stages in blocks.get(dim, wide)]
 
 
 def _compile(kernel, signature, constants, candidate):

@@ -40,8 +40,7 @@ Status EntrySource::publishTuned(const Problem &problem, const Device &device, s
   return disk_->publish({.key = tunedKey(problem, device),
                          .recipe = {},
                          .facts = {},
-                         .code = {configuration.begin(), configuration.end()},
-                         .ptx = {}});
+                         .code = {configuration.begin(), configuration.end()}});
 }
 
 Result<Key> EntrySource::keyOf(const Problem &problem, const Target &target) {

@@ -15,8 +15,8 @@ const std::vector<checked::Problem> &edgeCases();
 /// Real sizes; a GPU runs them in moments, an emulator would take hours.
 const std::vector<checked::Problem> &fullSizes();
 
-/// Of each op that has several configurations, problems that show what they differ in: tails in each dimension, few rows
-/// and many, K that is split. Few and small, since each runs in all of its configurations.
+/// Of each op that has several configurations, problems that show what they differ in: tails in each dimension, few
+/// rows and many, K that is split. Few and small, since each runs in all of its configurations.
 const std::vector<checked::Problem> &configurationCases();
 
 } // namespace jitk::conformance

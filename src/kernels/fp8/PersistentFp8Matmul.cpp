@@ -411,6 +411,7 @@ llvm::SmallVector<PersistentVariant> chooseFp8Variants(const Description &descri
   }
   return {PersistentVariant{tiles.front()}};
 }
+
 Result<BuiltKernel> buildPersistentFp8Matmul(const Description &description, llvm::ArrayRef<PersistentVariant> variants,
                                              const Target &target, MLIRContext &context) {
   using Op = Expression::Op;
