@@ -117,8 +117,7 @@ def ratios(rows, title):
             color = COLORS[names.index(peer.name) % len(COLORS)]
             picture.bar(left, at, scale * peer.ratio, bar - 2, color,
                         f"{row.problem}: {row.us:.4g} us, {peer.name} {peer.us:.4g} us")
-            picture.text(left + scale * peer.ratio - 4, at + bar - 4.5, f"{peer.ratio:.2f}", size=11, anchor="end",
-                         color="#ffffff")
+            picture.text(left + 5, at + bar - 4.5, f"{peer.ratio:.2f}", size=11, color="#ffffff")
             at += bar
         at += gap
     picture.line(left + scale, top - 6, left + scale, at, INK, 1.2, "4 3")
