@@ -230,7 +230,7 @@ Status Kernel::launch(const LaunchRequest &request) const {
 
   Storage storage;
   for (size_t i = 0; i < steps_.size(); ++i) {
-    if (!isEmpty(grids[i])) {
+    if (!isEmpty(grids[i]) && !recipe_.tensorMaps.empty()) {
       JITK_TRY(encodeTensorMaps(steps_[i], request, storage));
     }
   }
