@@ -31,6 +31,16 @@ class RuntimeOptions(Sized):
         ("log_level", c_int),
         ("bundles", POINTER(c_char_p)),
         ("num_bundles", c_size_t),
+        ("isolate_compiler", c_uint32),
+        ("compile_deadline_ms", c_uint32),
+        ("compile_memory_bytes", c_uint64),
+        ("compiler_program", c_char_p),
+        ("shared_store", c_char_p),
+        ("shared_deadline_ms", c_uint32),
+        ("host_jobs", c_uint32),
+        ("reproducers", c_char_p),
+        ("worker_nice", c_uint32),
+        ("use_tuned", c_uint32),
     ]
 
 
@@ -89,6 +99,7 @@ CHECKED = {
     "jitk_runtime_create": [POINTER(RuntimeOptions), POINTER(c_void_p)],
     "jitk_runtime_report": [c_void_p, POINTER(c_void_p)],
     "jitk_runtime_configurations": [c_void_p, c_void_p, c_char_p, POINTER(c_void_p)],
+    "jitk_runtime_store_configuration": [c_void_p, c_void_p, c_void_p, c_char_p],
     "jitk_runtime_kernel": [c_void_p, c_void_p, c_void_p, POINTER(c_void_p)],
     "jitk_device_open": [c_void_p, c_char_p, c_void_p, POINTER(c_void_p)],
     "jitk_device_allocate": [c_void_p, c_size_t, POINTER(c_uint64)],

@@ -41,10 +41,11 @@ def describe(op, **attributes):
 
 
 class Runtime(_Handle):
-    """Workers, the store and the compiler. `store=""`: no disk; None: the default folder."""
+    """Workers, the store and the compiler. `store=""`: no disk; None: the default folder. `tuned`: kernels are built in
+    the configurations that `jitk tune` stored."""
 
-    def __init__(self, *, store=None, compiler_library=None, assembler=None, jobs=0, bundles=None):
-        options = RuntimeOptions(jobs=jobs)
+    def __init__(self, *, store=None, compiler_library=None, assembler=None, jobs=0, bundles=None, tuned=False):
+        options = RuntimeOptions(jobs=jobs, use_tuned=tuned)
         options.store_path = None if store is None else str(store).encode()
         options.compiler_library = None if compiler_library is None else str(compiler_library).encode()
         options.assembler = None if assembler is None else assembler.encode()
@@ -70,6 +71,10 @@ class Runtime(_Handle):
     def configurations(self, description, target):
         """The ways to build a kernel, as JSON; see jitk_runtime_configurations."""
         return _take_text(make("jitk_runtime_configurations", self, _describe(description), target.encode()))
+
+    def store_configuration(self, device, description, configuration):
+        """Stores which configuration is the fastest on devices like this one; see jitk_runtime_store_configuration."""
+        call("jitk_runtime_store_configuration", self, device, _describe(description), configuration.encode())
 
     def report(self):
         """What works on this machine, as JSON."""

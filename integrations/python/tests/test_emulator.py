@@ -1,6 +1,7 @@
 """The package with the real compiler: numpy arrays in, a product out, on the emulator."""
 import json
 import os
+import tempfile
 import unittest
 
 import jitk
@@ -58,6 +59,19 @@ class Emulator(unittest.TestCase):
         self.assertGreaterEqual(kernel.workspace_bytes(), 2 * 16 * 32 * 4)
         with self.assertRaisesRegex(jitk.Error, "got '1x1'"):
             self.runtime.kernel(self.device, f"{problem} configuration=1x1")
+
+    def test_a_stored_configuration_is_followed_by_runtimes_that_are_told_to(self):
+        with tempfile.TemporaryDirectory() as store:
+            options = {"store": store, "compiler_library": os.environ["JITK_TEST_COMPILER"]}
+            problem = "matmul m=16 n=32 k=64 dtype=fp16"
+            runtime = jitk.Runtime(**options)
+            runtime.store_configuration(runtime.device("emulator:sm_90a"), problem, "64x64")
+            for tuned in (False, True):
+                runtime = jitk.Runtime(**options, tuned=tuned)
+                built = runtime.kernel(runtime.device("emulator:sm_90a"), problem).info()["description"]
+                self.assertEqual("configuration=64x64" in built, tuned)
+            with self.assertRaisesRegex(jitk.Error, "got '1x1'"):
+                runtime.store_configuration(runtime.device("emulator:sm_90a"), problem, "1x1")
 
     def test_what_does_not_fit_is_named(self):
         with self.assertRaisesRegex(jitk.Error, "tensor b"):
