@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """report.py RESULTS... --out PREFIX: times of kernels as a page and two pictures.
 
-RESULTS are what `bench_kernels` and `perf/peers/bench_peers.py` wrote. Makes PREFIX.md, PREFIX-roofline.svg, and
-PREFIX-ratios.svg where a peer was timed too. With --check nothing is written: exit status 1 if a file differs. Needs the
+RESULTS are what `bench_kernels` and `perf/peers/bench_peers.py` wrote. Makes PREFIX.md, PREFIX-roofline.svg where operations
+are counted, and PREFIX-ratios.svg where a peer was timed too. With --check nothing is written: exit status 1 if a file differs. Needs the
 standard library alone."""
 import argparse
 import pathlib
@@ -50,16 +50,15 @@ def means(rows):
     return "\n".join(lines)
 
 
-def page(read, prefix, has_ratios):
+def page(read, prefix, pictures):
     header = read.header
     made_of = f"Commit {header['commit']}, build {header['build']}. " if "commit" in header else ""
     text = [f"# Kernels on {header.get('device', 'a GPU')}",
             f"{made_of}Driver {header.get('driver', '?')}. {header.get('protocol', '')}",
-            f"Command: `{header.get('command', '?')}`",
-            f"![roofline]({prefix.name}-roofline.svg)"]
-    if has_ratios:
-        text += [f"![ratios]({prefix.name}-ratios.svg)",
-                 "A ratio is the peer's time over jitk's: above 1 jitk is faster. Geometric means:",
+            f"Command: `{header.get('command', '?')}`"]
+    text += [f"![{suffix[1:-4]}]({prefix.name}{suffix})" for suffix in pictures]
+    if any(row.peers for row in read.rows):
+        text += ["A ratio is the peer's time over jitk's: above 1 jitk is faster. Geometric means:",
                  means(read.rows)]
     text += [table(read.rows),
              "Own compile: building, lowering and LLVM; the assembler's time is beside it. Occupancy: warps that a "
@@ -77,12 +76,13 @@ def main():
     options = parser.parse_args()
     read = results.read(options.results)
     title = options.title or f"Kernels on {read.header.get('device', 'a GPU')}"
-    has_ratios = any(row.peers for row in read.rows)
-    files = {"-roofline.svg": svg.roofline(read.rows, title)}
-    if has_ratios:
+    files = {}
+    if any(row.intensity for row in read.rows):
+        files["-roofline.svg"] = svg.roofline(read.rows, title)
+    if any(row.peers for row in read.rows):
         files["-ratios.svg"] = svg.ratios(read.rows, title + ": time of the peer over jitk's")
     if not options.pictures:
-        files[".md"] = page(read, options.out, has_ratios)
+        files[".md"] = page(read, options.out, list(files))
     differing = []
     for suffix, text in files.items():
         path = options.out.with_name(options.out.name + suffix)

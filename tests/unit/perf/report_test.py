@@ -64,7 +64,8 @@ class Report(unittest.TestCase):
         self.assertIsNone(memory.occupancy)
 
     def test_the_page_has_every_figure(self):
-        page = report.page(self.read(), pathlib.Path("out"), has_ratios=True)
+        page = report.page(self.read(), pathlib.Path("out"), ["-roofline.svg", "-ratios.svg"])
+        self.assertIn("\n\n![roofline](out-roofline.svg)\n\n![ratios](out-ratios.svg)\n\n", page)
         self.assertIn("Commit 2c19, build 0.1-17.", page)
         self.assertIn("| matmul m=4096 n=4096 k=4096 <wide> | 200 | 687 TFLOP/s | 70 % | 168 | 0 | 224 | 19 % | 48.8 | 401 |"
                       " 210 | 1.050 |  |  |", page)
@@ -98,6 +99,14 @@ class Report(unittest.TestCase):
         self.assertAlmostEqual(svg.LogAxis(1, 100, 10, 30)(10), 20)
         self.assertIsNone(results.geometric_mean([]))
         self.assertAlmostEqual(results.geometric_mean([2, 8]), 4)
+
+    def test_what_there_is_nothing_of_is_not_drawn(self):
+        decode = {**MEMORY, "tflops": 0}
+        sys.argv = ["report.py", self.write("c.json", json.dumps({"problems": [decode, FAILED]})), "--out",
+                    str(self.folder / "out")]
+        self.assertEqual(report.main(), 0)
+        self.assertEqual([path.name for path in self.folder.glob("out*")], ["out.md"])
+        self.assertNotIn("![", (self.folder / "out.md").read_text())
 
     def test_a_difference_is_found(self):
         self.read()
