@@ -28,10 +28,11 @@ void addMbarriers(Table &table) {
                    .minCapability = 90,
                    .minPtx = 80,
                    .handler = Handler::MbarrierArrive});
-  // The address is one that mapa made.
+  // The address is one that mapa made. With the scope of the cluster ptxas puts a barrier of all the GPU's memory
+  // before it, which takes longer than a block of a product; what is released here are reads, which have returned.
   table.push_back({.form = "mbarrier.arrive.cluster",
                    .operands = "brr",
-                   .assembly = "@$0 mbarrier.arrive.release.cluster.shared::cluster.b64 _, [$1], $2;",
+                   .assembly = "@$0 mbarrier.arrive.shared::cluster.b64 _, [$1], $2;",
                    .predicated = true,
                    .minCapability = 90,
                    .minPtx = 80,
