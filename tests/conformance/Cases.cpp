@@ -198,6 +198,11 @@ const std::vector<checked::Problem> &edgeCases() {
       {"fp8_block_matmul m=200 n=328 k=1024", {}}, // scales by TMA, in each kind of tile
       {"fp8_block_matmul m=9 n=200 k=496 out_dtype=fp16", {}},
       {"fp8_block_matmul m=* n=200 k=512", {{"m", 33}}},
+      {"fp8_block_matmul m=40 n=72 k=8192", {}}, // K in parts
+      {"fp8_block_matmul m=130 n=136 k=6144 out_dtype=fp16", {}},
+      {"fp8_block_matmul m=5 n=200 k=4080", {}},
+      {"fp8_block_matmul m=* n=72 k=4096", {{"m", 20}}},
+      {"fp8_block_matmul m=* n=72 k=4096", {{"m", 100}}},
       {"fp8_block_matmul m=* n=200 k=512", {{"m", 70}}},
       {"fp8_block_matmul m=1 n=8 k=16", {}},
       {"fp8_block_matmul m=70 n=36 k=64", {}},

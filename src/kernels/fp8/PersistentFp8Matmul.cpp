@@ -3,6 +3,7 @@
 #include "src/kernels/fp8/Fp8BlockMatmul.h"
 #include "src/kernels/fp8/RowGroups.h"
 #include "src/kernels/fp8/ScaleFeed.h"
+#include "src/kernels/matmul/PartialSums.h"
 #include "src/kernels/matmul/PersistentProduct.h"
 
 #include "llvm/Support/MathExtras.h"
@@ -33,8 +34,9 @@ namespace {
 /// the other consumer.
 class PersistentFp8Matmul : public PersistentProduct {
 public:
-  PersistentFp8Matmul(KernelBuilder &builder, const ProductShapes &shapes, int64_t k, RowGroups groups)
-      : PersistentProduct(builder, shapes), groups_(groups), numBlocks_(llvm::divideCeil(k, kScaleBlock)),
+  PersistentFp8Matmul(KernelBuilder &builder, const ProductShapes &shapes, RowGroups groups)
+      : PersistentProduct(builder, shapes), groups_(groups), numBlocks_(llvm::divideCeil(shapes.k, kScaleBlock)),
+        numOwnBlocks_(llvm::divideCeil(shapes.depth(), kScaleBlock)),
         window_(tile_.columns > kWindowColumns ? 1 : size_t(tile_.unrolled) * parts_.size()) {
     if (tile_.scaleSlots > 0) {
       feed_.emplace(b, shapes);
@@ -84,8 +86,9 @@ private:
   Value scaleOf(size_t part, const Scales &scales);
 
   RowGroups groups_;
-  int64_t numBlocks_;
-  size_t window_; ///< products in flight
+  int64_t numBlocks_;    ///< of K
+  int64_t numOwnBlocks_; ///< of the part of K that is summed for a tile
+  size_t window_;        ///< products in flight
   std::optional<ScaleFeed> feed_;
 };
 
@@ -202,9 +205,10 @@ void PersistentFp8Matmul::fillOwnRings() {
     for (int64_t consumer = 0; consumer < tile_.numConsumers(); ++consumer) {
       left.push_back(leftScaleRow(consumer, at));
     }
-    return b.loop(b.i32(0), b.i32(numBlocks_), PersistentTile::kBlocksOfScales, carried,
+    Value first = b.div(at.firstK, b.i32(kScaleBlock));
+    return b.loop(b.i32(0), b.i32(numOwnBlocks_), PersistentTile::kBlocksOfScales, carried,
                   [&](Value block, ValueRange now) -> llvm::SmallVector<Value> {
-                    RingPosition next = feed_->load({now[0], now[1]}, left, right, block);
+                    RingPosition next = feed_->load({now[0], now[1]}, left, right, b.add(first, block));
                     return {next.slot, next.phase};
                   });
   });
@@ -328,7 +332,7 @@ llvm::SmallVector<Value> PersistentFp8Matmul::multiply(int64_t consumer, const P
     carried.append({position.slot, position.phase});
   }
   if (feed_) {
-    carried = b.loop(b.i32(0), b.i32(numBlocks_), PersistentTile::kBlocksOfScales, carried,
+    carried = b.loop(b.i32(0), b.i32(numOwnBlocks_), PersistentTile::kBlocksOfScales, carried,
                      [&](Value, ValueRange now) { return addSlot(consumer, now); });
   } else {
     Scales pointers = pointersToScales(consumer, at);
@@ -385,7 +389,7 @@ static llvm::SmallVector<PersistentTile> fp8Tiles(const Description &description
     // Rows of a tile are of one group, and as few as its rows are.
     bool isFull = tile.rows == PersistentProduct::kConsumerRows || expected == 0 || expected > tile.rows / 2;
     bool fits = groups == RowGroups::Contiguous || (isMultipleOf(description.dimension("m"), tile.rows) && isFull);
-    return tile.transposed || !fits;
+    return tile.transposed || tile.splits > 1 || !fits;
   });
   return tiles;
 }
@@ -458,11 +462,11 @@ Result<BuiltKernel> buildPersistentFp8Matmul(const Description &description, llv
     signature.tensor(groups == RowGroups::Masked ? "valid_rows" : "row_group", elementTypeOf("int32", context));
   }
   signature.tiledTensor("c", outputType, rows, n, tiles.c);
+  declarePartialSums(signature, shapes);
   KernelProgram program(context, signature, target);
-  int64_t size = description.dimension("k").value;
   addProductSteps(program, signature, "fp8_block_matmul", variants, shapes, Epilogue(),
                   [&](KernelBuilder &b, const ProductShapes &shape, const Epilogue &) {
-                    PersistentFp8Matmul(b, shape, size, groups).write();
+                    PersistentFp8Matmul(b, shape, groups).write();
                   });
   return std::move(program).finish();
 }

@@ -16,13 +16,16 @@ namespace {
 
 /// The machine that the model has in mind. The grid follows the device that is there; only the choice is made for this.
 constexpr double kMultiprocessors = 132;
-constexpr double kL2BytesPerClock = 64;       ///< of one multiprocessor
-constexpr double kChipL2BytesPerClock = 6150; ///< of all of them together: 11 TB/s
-constexpr double kMemoryBytesPerClock = 2400; ///< of all, at what copies reach
-constexpr double kLatency = 1000;             ///< of a load from memory under load
-constexpr double kClocksOfZeroRow = 3;        ///< measured: 1.8 ns for a row of 128 bytes past the matrix
-constexpr double kBlockOverhead = 64;         ///< measured: what keeps wgmma waiting between blocks
-constexpr double kPromotionLatency = 100;     ///< from a part's last product to the first use of its sums
+constexpr double kL2BytesPerClock = 64;           ///< of one multiprocessor
+constexpr double kChipL2BytesPerClock = 6150;     ///< of all of them together: 11 TB/s
+constexpr double kStreamedBytes = 120e6;          ///< operands that L2 keeps no good part of
+constexpr double kStreamedL2BytesPerClock = 5300; ///< measured where they are
+constexpr double kMemoryBytesPerClock = 2400;     ///< of all, at what copies reach
+constexpr double kLatency = 1000;                 ///< of a load from memory under load
+constexpr double kClocksOfZeroRow = 3;            ///< measured: 1.8 ns for a row of 128 bytes past the matrix
+constexpr double kBlockOverhead = 64;             ///< measured: what keeps wgmma waiting between blocks
+constexpr double kDrain = 160;             ///< measured: of a consumer that starts nothing before it has promoted all
+constexpr double kPromotionLatency = 100;  ///< from a part's last product to the first use of its sums
 constexpr double kClocksOfColumnScale = 3; ///< measured: a row of scales, which every thread loads its columns' part of
 constexpr double kEpilogue = 900, kFill = 1500;
 constexpr double kSecondStep = 2300;      ///< from the end of one kernel to the start of the next
@@ -33,7 +36,8 @@ constexpr int64_t kSumBytes = 4;        ///< of a partial sum
 constexpr int64_t kSwizzledBytes = 128; ///< of a row of a tile: what is loaded of K at a time
 constexpr int64_t kSharedBytes = 232448;
 constexpr int64_t kReserved = 2048; ///< barriers, captures, and what alignment loses
-constexpr int64_t kReservedBesideScales = 512;
+constexpr int64_t kCaptures = 448;  ///< and alignment, where little is left: beside slots for scales
+constexpr int64_t kBarriersOfSlot = 16;
 constexpr int64_t kBlockOfScales = 128; ///< of K
 constexpr int64_t kMostStages = 16, kFewestStages = 3;
 
@@ -108,11 +112,18 @@ double wavesOf(const PersistentTile &tile, const Problem &problem) {
   return std::ceil(double(numTiles(tile, problem) * tile.splits) / kMultiprocessors);
 }
 
+/// Where scales come by TMA, so that nothing but the order of products and promotions keeps a consumer waiting, what
+/// was measured of it counts.
+bool isOrderMeasured(const PersistentTile &tile) { return tile.scaleSlots > 0; }
+
 double l2Clocks(const PersistentTile &tile, const Problem &problem) {
   double inside = double(std::min(tile.rows, problem.rows) + std::min(tile.columns, problem.columns));
   double bytes = inside * double(tile.k * problem.elementBytes);
   double together = std::min(kMultiprocessors, double(numTiles(tile, problem) * tile.splits));
-  return bytes * std::max(1 / kL2BytesPerClock, together / kChipL2BytesPerClock);
+  double operands = double((problem.rows + problem.columns) * problem.k) * double(problem.elementBytes);
+  bool isStreamed = isOrderMeasured(tile) && operands > kStreamedBytes;
+  double ofChip = isStreamed ? kStreamedL2BytesPerClock : kChipL2BytesPerClock;
+  return bytes * std::max(1 / kL2BytesPerClock, together / ofChip);
 }
 
 double blockClocks(const PersistentTile &tile, const Problem &problem) {
@@ -128,8 +139,11 @@ double blockClocks(const PersistentTile &tile, const Problem &problem) {
   if (problem.promotes && tile.transposed) {
     promotions += kClocksOfColumnScale * double(tile.columns);
   }
+  // More than 128 columns go block by block; of 256 a part, in whose registers the next one's sums come.
+  double drains = tile.columns > 192 ? 2 : tile.columns > 128 ? 1 : 0;
+  double waits = kBlockOverhead + (isOrderMeasured(tile) ? drains * kDrain : 0);
   double consumer = double(tile.k * problem.elementBytes) / kInstructionBytes * instructions;
-  double tensor = std::max(double(tile.numConsumers()) * consumer, consumer + promotions) + kBlockOverhead;
+  double tensor = std::max(double(tile.numConsumers()) * consumer, consumer + promotions) + waits;
   return std::max({tensor, l2Clocks(tile, problem), kLatency / double(tile.stages)});
 }
 
@@ -153,14 +167,22 @@ double zeroClocks(const PersistentTile &tile, const Problem &problem) {
   return wavesOf(tile, problem) * blocksOf(tile, problem) * double(rows) * kClocksOfZeroRow;
 }
 
+double epilogueClocks(const PersistentTile &tile) {
+  // Measured of fp8: 128 columns go at once, through two slots; then 64 columns wait for a slot each.
+  constexpr double kAtOnce = 550, kNext = 800;
+  bool isMeasured = isOrderMeasured(tile) && tile.numConsumers() == 2 && tile.columns >= 128;
+  return isMeasured ? kAtOnce + kNext * (double(tile.columns) / 64 - 2) : kEpilogue;
+}
+
 double tileClocks(const PersistentTile &tile, const Problem &problem) {
-  return wavesOf(tile, problem) * (blocksOf(tile, problem) * blockClocks(tile, problem) + kEpilogue) + kFill;
+  double ofTile = blocksOf(tile, problem) * blockClocks(tile, problem) + epilogueClocks(tile);
+  return wavesOf(tile, problem) * ofTile + kFill;
 }
 
 double memoryClocks(const Problem &problem) {
   double operands = double((problem.rows + problem.columns) * problem.k) * double(problem.elementBytes);
   double results = double(problem.rows * problem.columns * problem.outputBytes) * (problem.hasAddend ? 2 : 1);
-  return (operands + results) / kMemoryBytesPerClock;
+  return (operands + results) / kMemoryBytesPerClock + kEpilogue + kFill;
 }
 
 /// As many stages as fit; as many rows of tiles to a group as make a wave's rectangle square.
@@ -169,8 +191,9 @@ PersistentTile complete(PersistentTile tile, const Problem &problem) {
     // Blocks of large tiles last long enough for one slot, which leaves room for the operands.
     tile.scaleSlots = tile.numConsumers() == 2 && !tile.transposed ? 1 : 4;
   }
-  int64_t reserved = tile.scaleSlots > 0 ? kReservedBesideScales + scaleBytes(tile) : kReserved;
-  int64_t fitting = (kSharedBytes - reserved - stagedBytes(tile, problem)) / stageBytes(tile, problem);
+  int64_t reserved = tile.scaleSlots > 0 ? kCaptures + tile.scaleSlots * kBarriersOfSlot + scaleBytes(tile) : kReserved;
+  int64_t fitting =
+      (kSharedBytes - reserved - stagedBytes(tile, problem)) / (stageBytes(tile, problem) + kBarriersOfSlot);
   tile.stages = std::min(fitting, kMostStages);
   if (problem.promotes) {
     // What lies between the start of a product and the use of its sums takes longer than a product of few columns. The
@@ -215,13 +238,18 @@ static int64_t coveringColumns(int64_t size) {
 }
 
 /// The ways to split K: not at all, and into parts of whole blocks, none of them empty, where one wave takes them all.
+/// Of fp8 a part has whole slots of scales.
 static llvm::SmallVector<int64_t> splitsOf(const PersistentTile &tile, const Problem &problem) {
   llvm::SmallVector<int64_t> ways = {1};
   auto blocks = int64_t(llvm::divideCeil(problem.k, tile.k));
-  for (int64_t splits = 2; splits <= kMostSplits && !problem.promotes; ++splits) {
+  int64_t together = problem.promotes ? PersistentTile::kBlocksOfScales : 1;
+  // Measured: partial sums of two consumers take longer than they spare.
+  bool mayHaveParts = !problem.promotes || (bringsScales(problem) && tile.numConsumers() == 1);
+  for (int64_t splits = 2; splits <= kMostSplits && mayHaveParts; ++splits) {
     auto depth = int64_t(llvm::divideCeil(blocks, splits));
     bool isFull = int64_t(llvm::divideCeil(blocks, depth)) == splits;
-    if (isFull && depth >= kFewestSplitBlocks && double(numTiles(tile, problem) * splits) <= kMultiprocessors) {
+    if (isFull && depth >= kFewestSplitBlocks && depth % together == 0 &&
+        double(numTiles(tile, problem) * splits) <= kMultiprocessors) {
       ways.push_back(splits);
     }
   }

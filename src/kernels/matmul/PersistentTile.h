@@ -10,7 +10,8 @@
 //     l2        bytes of the operands that lie inside of the matrices, at what one multiprocessor gets from L2, or all
 //               that have tiles together
 //     latency   of memory: so many stages are in flight
-//   total = max(waves * (blocks * block + epilogue) + fill, bytes / memory bandwidth) + waves * blocks * zeros + sums
+//   total = max(waves * (blocks * block + epilogue), bytes / memory bandwidth + epilogue) + fill
+//           + waves * blocks * zeros + sums
 //     zeros     rows of a tile past the matrix: TMA takes longer to make them than to copy, whatever else it waits for
 //     sums      where K is split over CTAs, so that few tiles fill the multiprocessors: a second kernel, and partial
 //     sums

@@ -280,6 +280,7 @@ TEST_CASE("the model gives fp8 blocks of 128, a scale of B to each part, and rin
         CHECK(tile.unrolled < tile.stages);
         CHECK(tile.stages * (tile.rows + tile.columns) * tile.k < 227 * 1024);
         CHECK(tile.scaleSlots >= 1); // 56 blocks of K
+        CHECK((56 + tile.splits - 1) / tile.splits % 4 == 0);
       }
       problem.k = 640; // five: rows of scales that TMA does not move
       CHECK(choosePersistentTile(problem.describe()).scaleSlots == 0);
@@ -297,10 +298,16 @@ TEST_CASE("the model gives fp8 the tiles that were measured to be fast") {
     return tile.rows == rows && tile.columns == columns && tile.transposed == transposed;
   };
   CHECK(hasShape(choose(4096, 7168, 16384), 128, 256, false));
-  CHECK(hasShape(choose(4096, 4096, 7168), 128, 256, false));
+  CHECK(hasShape(choose(4096, 4096, 7168), 128, 128, false));
+  CHECK(hasShape(choose(4096, 7168, 2048), 128, 128, false));
+  CHECK(hasShape(choose(4096, 24576, 1536), 128, 128, false));
   CHECK(hasShape(choose(4096, 2112, 7168), 128, 192, false));
   CHECK(hasShape(choose(128, 7168, 2048), 64, 128, false));
   CHECK(hasShape(choose(128, 2112, 7168), 64, 64, false));
+  CHECK(choose(128, 2112, 7168).splits == 2);
+  CHECK(hasShape(choose(64, 4096, 7168), 64, 32, false));
+  CHECK(choose(64, 4096, 7168).splits == 1);
+  CHECK(choose(1, 2112, 7168).splits > 1);
   CHECK(hasShape(choose(64, 7168, 2048), 64, 64, false));
   CHECK(hasShape(choose(1, 4096, 7168), 64, 8, true));
   CHECK(hasShape(choose(8, 7168, 16384), 64, 8, true));
