@@ -37,6 +37,22 @@ struct Options {
   bool programmatic = false;
 };
 
+/// Groups of equally many rows, all of them valid: the work that is counted.
+reference::GivenValues fullGroups(const Problem &problem) {
+  if (problem.description.op() != "grouped_fp8_block_matmul") {
+    return {};
+  }
+  int64_t m = problem.size("m"), groups = problem.size("groups");
+  if (problem.description.flag("masked")) {
+    return {{"valid_rows", std::vector<double>(size_t(groups), double(m))}};
+  }
+  std::vector<double> ofRows;
+  for (int64_t row = 0; row < m; ++row) {
+    ofRows.push_back(double(row * groups / m));
+  }
+  return {{"row_group", std::move(ofRows)}};
+}
+
 /// The tensors of a problem on the device. Large inputs repeat a random pattern, whose length shares no factor with a
 /// power of two.
 class Tensors {
@@ -52,7 +68,7 @@ public:
     bool repeats = elements > kLarge && (op == "matmul" || op == "fp8_block_matmul");
     std::vector<reference::HostTensor> data;
     if (!repeats) {
-      data = *reference::makeTensors(problem.description, problem.sizes, 1);
+      data = *reference::makeTensors(problem.description, problem.sizes, 1, fullGroups(problem));
     }
     for (size_t i = 0; i < shapes->size(); ++i) {
       shapes_.push_back((*shapes)[i]);

@@ -96,6 +96,9 @@ Work workOf(const Problem &problem) {
   if (op == "matmul" || op == "fp8_block_matmul") {
     work.flops = product({"m", "n", "k"});
     work.peakFlops = op == "matmul" ? kPeak16Bit : 2 * kPeak16Bit;
+  } else if (op == "grouped_fp8_block_matmul") {
+    work.flops = product({"m", "n", "k"}) * double(problem.description.flag("masked") ? problem.size("groups") : 1);
+    work.peakFlops = 2 * kPeak16Bit;
   } else if (op == "flash_attention") {
     double scores = product({"batch", "heads", "seq_q", "seq_k"});
     double share = problem.description.flag("causal") ? 0.5 : 1;
