@@ -180,9 +180,12 @@ static Json compilerReport(Runtime &runtime) {
   Json report = {{"library", runtime.compiler().path()},
                  {"isolated", runtime.compilerIsIsolated()},
                  {"assemblers", Json::object()}};
-  for (const char *name : {"sm_90a", "emulator:sm_90a"}) {
-    Result<std::string> identity = runtime.compiler().assemblerIdentity(*Target::parse(name));
-    report["assemblers"][name] = identity.ok() ? *identity : identity.status().toString();
+  for (const char *prefix : {"", "emulator:"}) {
+    for (std::string_view architecture : Target::architectures()) {
+      std::string name = prefix + std::string(architecture);
+      Result<std::string> identity = runtime.compiler().assemblerIdentity(*Target::parse(name));
+      report["assemblers"][name] = identity.ok() ? *identity : identity.status().toString();
+    }
   }
   Result<std::string> cuda = runtime.compiler().assemblerIdentity(*Target::parse("sm_90a"), /*cudaSource=*/true);
   report["cuda_source"] = cuda.ok() ? *cuda : cuda.status().toString();

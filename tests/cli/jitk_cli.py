@@ -3,12 +3,22 @@ import json
 import os
 import pathlib
 import subprocess
+import sys
 import tempfile
 import unittest
 
-PROGRAM = os.environ["JITK_TEST_PROGRAM"]
-STUB_COMPILER = os.environ["JITK_TEST_STUB_COMPILER"]
-MODELS = pathlib.Path(os.environ["JITK_TEST_DATA"]) / "models"
+
+
+def setting(name):
+    """What the build tells the tests by the environment."""
+    if name not in os.environ:
+        sys.exit(f"{name} is not set: run the tests by ctest, as `ctest --test-dir build/dev -R cli/`")
+    return os.environ[name]
+
+
+PROGRAM = setting("JITK_TEST_PROGRAM")
+STUB_COMPILER = setting("JITK_TEST_STUB_COMPILER")
+MODELS = pathlib.Path(setting("JITK_TEST_DATA")) / "models"
 
 OK, WRONG_RESULT, USAGE, ENVIRONMENT = range(4)
 

@@ -1,8 +1,10 @@
 """What every verb does with a command line that it cannot use, and what the informative verbs say."""
+import os
+import pty
 import subprocess
 import unittest
 
-from jitk_cli import ENVIRONMENT, MODELS, PROGRAM, USAGE, CliTest
+from jitk_cli import ENVIRONMENT, MODELS, PROGRAM, USAGE, CliTest, setting
 
 
 class Usage(CliTest):
@@ -105,6 +107,23 @@ class Ops(CliTest):
         self.assertRegex(said, r"k +dimension +\(required\) +1 or more, or \* +columns of A")
         self.assertRegex(said, r"c +as out_dtype +\[m, n\] +written")
 
+    def test_a_table_fits_a_terminal(self):
+        ours, terminal = pty.openpty()
+        with open(ours, "rb", buffering=0) as screen:
+            process = subprocess.Popen([PROGRAM, "ops", "mla_decode"], env=self.environment, stdout=terminal)
+            os.close(terminal)
+            said = b""
+            try:
+                while part := screen.read(4096):
+                    said += part
+            except OSError:  # a terminal that nobody writes to any more
+                pass
+            self.assertEqual(process.wait(), 0)
+        lines = said.decode().splitlines()
+        self.assertLessEqual(max(map(len, lines)), 120)
+        self.assertRegex(said.decode(), r"multiprocessors /\r?\n +ceil\(seq_q heads / 64\)")
+        self.assertGreater(max(map(len, self.jitk("ops", "mla_decode").stdout.splitlines())), 120)
+
     def test_json_has_the_schemas(self):
         ops = self.jitk_json("ops")
         self.assertEqual([op["op"] for op in ops], ["flash_attention", "fp8_block_matmul", "gated_delta_rule", "grouped_fp8_block_matmul", "matmul", "mla_decode", "paged_attention", "user_kernel"])
@@ -127,7 +146,19 @@ class Doctor(CliTest):
         report = self.jitk_json("doctor")
         self.assertEqual(report["store"]["folder"], str(self.store))
         self.assertEqual(report["compiler"]["library"], self.compiler)
-        self.assertEqual(report["compiler"]["assemblers"]["sm_90a"], "stub assembler 1")
+        assemblers = report["compiler"]["assemblers"]
+        for target in ("sm_80", "sm_89", "sm_90a", "sm_100a", "sm_120a", "emulator:sm_80", "emulator:sm_90a"):
+            self.assertEqual(assemblers[target], "stub assembler 1")
+        self.assertEqual(len(assemblers), 24)
+        self.assertIn("asked for sm_80, sm_86, ", self.jitk("doctor").stdout)
+
+    def test_the_library_of_the_driver_is_where_the_environment_says(self):
+        driver = setting("JITK_TEST_FAKE_CUDA")
+        said = self.jitk("doctor", JITK_DRIVER_LIBRARY=driver).stdout
+        self.assertRegex(said, r"devices +cuda: .*2 devices")
+        for place in ("/nowhere/libcuda.so.1", str(self.folder)):
+            self.assertRegex(self.jitk("doctor", JITK_DRIVER_LIBRARY=place).stdout,
+                             r"devices +cuda: CUDA driver cannot be opened.*" + place)
 
     def test_what_is_missing_is_reported_not_a_failure(self):
         said = self.jitk("doctor", "--store", "", JITK_COMPILER_LIBRARY="/nowhere/lib.so").stdout

@@ -4,6 +4,7 @@
 #include "src/tools/jitk/Verbs.h"
 
 #include <cstdio>
+#include <map>
 #include <nlohmann/json.hpp>
 
 namespace jitk::tool {
@@ -19,6 +20,21 @@ static std::string textOrProblem(const Json &object, const char *member) {
   return object[member].is_null() ? "none: " + object["problem"].get<std::string>() : object[member].get<std::string>();
 }
 
+/// What assembles for GPUs and for the emulator, each once, and the architectures that it is asked for.
+static void showAssemblers(const Json &assemblers) {
+  constexpr std::string_view kEmulator = "emulator:";
+  std::map<std::pair<bool, std::string>, std::string> architecturesOf; // by the assembler, those of GPUs first
+  for (const auto &[target, identity] : assemblers.items()) {
+    bool isEmulator = target.starts_with(kEmulator);
+    std::string &architectures = architecturesOf[{isEmulator, identity.get<std::string>()}];
+    architectures += (architectures.empty() ? "" : ", ") + target.substr(isEmulator ? kEmulator.size() : 0);
+  }
+  for (const auto &[assembler, architectures] : architecturesOf) {
+    line(assembler.first ? "emulator" : "assembler", assembler.second);
+    line("", "asked for " + architectures);
+  }
+}
+
 static void show(const Json &report) {
   line("version", report["version"].get<std::string>() + ", build " + report["build_id"].get<std::string>());
   line("workers", report["workers"].dump());
@@ -32,9 +48,7 @@ static void show(const Json &report) {
   }
   line("compiler", textOrProblem(report["compiler"], "library"));
   if (report["compiler"].contains("assemblers")) {
-    for (const auto &[target, identity] : report["compiler"]["assemblers"].items()) {
-      line("assembler", target + ": " + identity.get<std::string>());
-    }
+    showAssemblers(report["compiler"]["assemblers"]);
     line("CUDA C++", report["compiler"]["cuda_source"].get<std::string>());
   }
   for (const auto &[prefix, finding] : report["backends"].items()) {

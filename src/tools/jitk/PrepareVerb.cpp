@@ -110,7 +110,7 @@ static void printTable(const std::vector<Record> &records) {
     const jitk_kernel_info_t &info = record.info;
     if (record.status == JITK_STATUS_OK) {
       table.add({labelOf(record.description), number(info.build_ms), number(info.lower_ms), number(info.llvm_ms),
-                 number(info.assemble_ms), std::to_string(info.registers), std::to_string(info.spill_bytes),
+                 number(info.assemble_ms), ofGpu(info.registers, info.target), ofGpu(info.spill_bytes, info.target),
                  byteCount(info.shared_bytes), byteCount(info.code_bytes), tierName(info.tier)});
     }
   }

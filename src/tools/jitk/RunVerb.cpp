@@ -44,10 +44,14 @@ static void writeDumps(const Options &options, const api::Runtime &runtime, cons
 }
 
 static void print(const Options &options, const checked::Outcome &outcome, const api::Device &device) {
-  std::printf("%s\non %s (%s), seed %llu: %u registers, %u bytes of spills, %s of shared memory\n",
-              labelOf(outcome.info.description).c_str(), device.name().c_str(), outcome.info.target,
-              static_cast<unsigned long long>(options.seed), outcome.info.registers, outcome.info.spill_bytes,
-              byteCount(outcome.info.shared_bytes).c_str());
+  std::string_view target = outcome.info.target;
+  std::string registers = target.starts_with("emulator:")
+                              ? "" // which has none of a GPU's
+                              : std::to_string(outcome.info.registers) + " registers, " +
+                                    std::to_string(outcome.info.spill_bytes) + " bytes of spills, ";
+  std::printf("%s\non %s (%s), seed %llu: %s%s of shared memory\n", labelOf(outcome.info.description).c_str(),
+              device.name().c_str(), outcome.info.target, static_cast<unsigned long long>(options.seed),
+              registers.c_str(), byteCount(outcome.info.shared_bytes).c_str());
   Table table({"output", ">elements", ">wrong", ">max error", ">RMS error / RMS", ">error / bound"});
   for (const reference::ErrorFigures &figures : outcome.figures) {
     table.add({figures.tensor, std::to_string(figures.checked), std::to_string(figures.failed),

@@ -47,9 +47,10 @@ static int list(const Options &options, bool verify) {
       ++numDamaged;
       continue;
     }
-    table.add({entry["key"].get<std::string>().substr(0, kShortKey), labelOf(entry["description"]), entry["target"],
-               entry["registers"].dump(), entry["spill_bytes"].dump(), byteCount(entry["shared_bytes"].get<uint64_t>()),
-               byteCount(entry["bytes"].get<uint64_t>())});
+    std::string target = entry["target"];
+    table.add({entry["key"].get<std::string>().substr(0, kShortKey), labelOf(entry["description"]), target,
+               ofGpu(entry["registers"], target), ofGpu(entry["spill_bytes"], target),
+               byteCount(entry["shared_bytes"].get<uint64_t>()), byteCount(entry["bytes"].get<uint64_t>())});
   }
   if (options.json) {
     std::printf("%s\n", store.dump(2).c_str());

@@ -1,8 +1,11 @@
-// Tables for people: columns as wide as their longest cell, numbers to the right.
+// Tables for people: columns as wide as their longest cell, numbers to the right. On a terminal a table is at most 120
+// columns wide: the widest column of text goes on in the next line.
 
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace jitk::tool {
@@ -16,11 +19,15 @@ public:
   bool empty() const { return rows_.empty(); }
 
 private:
+  std::vector<size_t> widths() const;
+
   std::vector<std::string> names_;
   std::vector<bool> right_;
   std::vector<std::vector<std::string>> rows_;
 };
 
+/// What the statistics say of code for `target`; "-" where that is an emulator's, which has no registers of a GPU.
+std::string ofGpu(uint32_t number, std::string_view target);
 /// "12.3", "0.05", "1.2e-07": three significant digits.
 std::string number(double value);
 /// "512 B", "12.3 KiB", "4.5 MiB".
