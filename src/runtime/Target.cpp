@@ -17,12 +17,12 @@ static Status malformed(std::string_view text) {
                          std::string(text) + "'");
 }
 
-static Status notSupported(std::string_view text) {
+static Status notSupported(std::string_view prefix, std::string_view text) {
   std::string known;
   for (std::string_view architecture : kArchitectures) {
-    known += (known.empty() ? "" : ", ") + std::string(architecture);
+    known += (known.empty() ? "" : ", ") + std::string(prefix) + std::string(architecture);
   }
-  return unsupported("architecture must be one of " + known + ": got '" + std::string(text) + "'");
+  return unsupported("target must be one of " + known + ": got '" + std::string(text) + "'");
 }
 
 Result<Target> Target::parse(std::string_view text) {
@@ -44,7 +44,7 @@ Result<Target> Target::parse(std::string_view text) {
     return malformed(text);
   }
   if (std::ranges::find(kArchitectures, target.architecture()) == std::end(kArchitectures)) {
-    return notSupported(text);
+    return notSupported(target.kind == Kind::Emulator ? kEmulatorPrefix : "", text);
   }
   return target;
 }

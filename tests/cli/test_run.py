@@ -61,7 +61,7 @@ class Refusals(CliTest):
 
     def test_architectures(self):
         self.fails("run", "matmul", "m=4", "n=4", "k=4", "--device", "emulator:sm_75", code=USAGE,
-                   says="architecture must be one of sm_80, ")
+                   says="target must be one of emulator:sm_80, ")
 
     def test_sizes(self):
         dynamic = ("run", "matmul", "m=*%8<=64", "n=3", "k=8")

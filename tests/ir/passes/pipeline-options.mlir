@@ -9,7 +9,7 @@
 
 // FOO: target must be sm_NN or emulator:sm_NN{{.*}}: got 'foo'
 // EMPTY: target must be sm_NN or emulator:sm_NN{{.*}}: got ''
-// OLD: architecture must be one of sm_80, {{.*}}: got 'sm_75'
+// OLD: target must be one of sm_80, {{.*}}: got 'sm_75'
 // NAME: no such option targets
 // STAGES: error: num-stages must be 1 or more: got 0
 // WORD: 'many'
