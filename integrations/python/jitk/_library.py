@@ -160,7 +160,13 @@ def _open():
     # A wheel has the library beside the modules; an installed tree has them in lib/jitk/python/jitk.
     places = [folder / "libjitk.so.0" for folder in (here, *list(here.parents)[2:3])]
     found = next((str(place) for place in places if place.exists()), "libjitk.so.0")
-    library = ctypes.CDLL(os.environ.get("JITK_LIBRARY") or found)
+    path = os.environ.get("JITK_LIBRARY") or found
+    try:
+        library = ctypes.CDLL(path)
+    except OSError as problem:
+        searched = "" if path != "libjitk.so.0" else (
+            f"; looked for it in {', '.join(str(place.parent) for place in places)} and where the loader looks")
+        raise OSError(f"libjitk cannot be opened: {problem}{searched}; JITK_LIBRARY may say where it is") from None
     for name, parameters in CHECKED.items():
         function = getattr(library, name)
         function.restype, function.argtypes = c_int, parameters + [POINTER(c_void_p)]

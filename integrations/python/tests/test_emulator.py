@@ -1,12 +1,16 @@
 """The package with the real compiler: numpy arrays in, a product out, on the emulator."""
 import json
 import os
+import sys
 import tempfile
 import unittest
 
 import jitk
 import numpy
 
+if "JITK_TEST_COMPILER" not in os.environ:
+    sys.exit("JITK_TEST_COMPILER is not set: run the tests by ctest, as `ctest --test-dir build/dev -R python/`")
+COMPILER = os.environ["JITK_TEST_COMPILER"]
 MATMUL = "matmul m=* n=32 k=64 dtype=fp16 out_dtype=fp32"
 
 # y = 3 x by blocks of 64, in CommonIR.
@@ -33,7 +37,7 @@ tt.func public @triple(%x: !tt.ptr<f32>, %y: !tt.ptr<f32>) {
 
 class Emulator(unittest.TestCase):
     def setUp(self):
-        self.runtime = runtime = jitk.Runtime(store="", compiler_library=os.environ["JITK_TEST_COMPILER"])
+        self.runtime = runtime = jitk.Runtime(store="", compiler_library=COMPILER)
         self.device = runtime.device("emulator:sm_90a")
         self.kernel = runtime.kernel(self.device, MATMUL)
         random = numpy.random.default_rng(1)

@@ -2,16 +2,20 @@
 import gc
 import json
 import os
+import sys
 import unittest
 
 import jitk
 
+if "JITK_TEST_COMPILER" not in os.environ:
+    sys.exit("JITK_TEST_COMPILER is not set: run the tests by ctest, as `ctest --test-dir build/dev -R python/`")
+COMPILER = os.environ["JITK_TEST_COMPILER"]
 MATMUL = "matmul m=*<=512 n=64 k=64 dtype=fp16 out_dtype=fp16"
 
 
 class Objects(unittest.TestCase):
     def setUp(self):
-        self.runtime = jitk.Runtime(store="", compiler_library=os.environ["JITK_TEST_COMPILER"])
+        self.runtime = jitk.Runtime(store="", compiler_library=COMPILER)
         self.device = self.runtime.device("emulator:sm_90a")
 
     def test_plan_prepare_seal_launch(self):
