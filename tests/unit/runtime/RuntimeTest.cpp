@@ -213,6 +213,43 @@ TEST_CASE("of many processes no more compile at a time than the machine is to be
   ::munmap(memory, sizeof(SharedCounts));
 }
 
+/// A process that compiles for a minute, unless a signal reaches it before.
+class Holder {
+public:
+  /// Begins to compile in a runtime that `prepare` makes, and is sent `signal` then.
+  template <typename Prepare> Holder(int signal, const Prepare &prepare) {
+    Pipe begun;
+    process_ = ::fork();
+    if (process_ == 0) {
+      StubRuntime stub;
+      prepare(stub);
+      stub.compiler.onCompile = [&](const Description &) {
+        begun.put('b');
+        ::sleep(60);
+      };
+      (void)stub.runtime->entries().obtain(*stubProblem("*"), kTarget);
+      ::_exit(0);
+    }
+    begun.take<char>();
+    ::kill(process_, signal);
+    if (signal == SIGKILL) {
+      ::waitpid(process_, nullptr, 0);
+      process_ = 0;
+    }
+  }
+  Holder(const Holder &) = delete;
+  Holder &operator=(const Holder &) = delete;
+  ~Holder() {
+    if (process_ != 0) {
+      ::kill(process_, SIGKILL);
+      ::waitpid(process_, nullptr, 0);
+    }
+  }
+
+private:
+  pid_t process_ = 0;
+};
+
 TEST_CASE("a process that is killed while it compiles gives its place back, one that is stopped costs the deadline") {
   for (int signal : {SIGKILL, SIGSTOP}) {
     CAPTURE(signal);
@@ -225,23 +262,7 @@ TEST_CASE("a process that is killed while it compiles gives its place back, one 
       options.lockPatience = std::chrono::milliseconds(300);
       stub.runtime = *Runtime::create(std::move(options));
     };
-    Pipe begun;
-    pid_t holder = ::fork();
-    if (holder == 0) {
-      StubRuntime stub;
-      withOneJob(stub);
-      stub.compiler.onCompile = [&](const Description &) {
-        begun.put('b');
-        ::sleep(60);
-      };
-      (void)stub.runtime->entries().obtain(*stubProblem("*"), kTarget);
-      ::_exit(0);
-    }
-    begun.take<char>();
-    ::kill(holder, signal);
-    if (signal == SIGKILL) {
-      ::waitpid(holder, nullptr, 0);
-    }
+    Holder holder(signal, withOneJob);
     StubRuntime stub;
     withOneJob(stub);
     auto begin = std::chrono::steady_clock::now();
@@ -249,8 +270,6 @@ TEST_CASE("a process that is killed while it compiles gives its place back, one 
     double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     CHECK(stub.runtime->counters().lockTimeouts.load() == (signal == SIGKILL ? 0 : 1));
     CHECK(seconds < 1.3);
-    ::kill(holder, SIGKILL);
-    ::waitpid(holder, nullptr, 0);
   }
 }
 
@@ -258,33 +277,19 @@ TEST_CASE("a process that is killed while it compiles gives its place back, one 
 /// it takes.
 static std::pair<Tier, double> afterHolderGot(int signal, std::chrono::milliseconds patience) {
   TemporaryFolder folder;
-  Pipe begun;
-  pid_t holder = ::fork();
-  if (holder == 0) {
-    StubRuntime stub(folder.path("store"));
-    stub.compiler.onCompile = [&](const Description &) {
-      begun.put('b');
-      ::sleep(60);
-    };
-    (void)stub.runtime->entries().obtain(*stubProblem("*"), kTarget);
-    ::_exit(0);
-  }
-  begun.take<char>();
-  ::kill(holder, signal);
-  if (signal == SIGKILL) {
-    ::waitpid(holder, nullptr, 0);
-  }
+  auto overTheStore = [&](StubRuntime &stub) {
+    RuntimeOptions options;
+    options.storeFolder = folder.path("store");
+    options.compiler = &stub.compiler;
+    options.lockPatience = patience;
+    stub.runtime = *Runtime::create(std::move(options));
+  };
+  Holder holder(signal, overTheStore);
   StubRuntime stub;
-  RuntimeOptions options;
-  options.storeFolder = folder.path("store");
-  options.compiler = &stub.compiler;
-  options.lockPatience = patience;
-  stub.runtime = *Runtime::create(std::move(options));
+  overTheStore(stub);
   auto begin = std::chrono::steady_clock::now();
   Result<Obtained> obtained = stub.runtime->entries().obtain(*stubProblem("*"), kTarget);
   double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  ::kill(holder, SIGKILL);
-  ::waitpid(holder, nullptr, 0);
   return {obtained.ok() ? obtained->tier : Tier::None, seconds};
 }
 
