@@ -406,7 +406,8 @@ const std::vector<checked::Problem> &configurationCases() {
       {"flash_attention heads=2 seq_q=150 seq_k=190 head_dim=256 dtype=fp16", {}},
       {"flash_attention heads=1 seq_q=70 seq_k=200 head_dim=192 value_dim=128", {}},
       {"fp8_block_matmul m=200 n=328 k=272", {}},
-      {"fp8_block_matmul m=20 n=200 k=400 out_dtype=fp16", {}},
+      {"fp8_block_matmul m=200 n=328 k=1008", {}}, // scales by TMA
+      {"fp8_block_matmul m=20 n=72 k=4080 out_dtype=fp16", {}},
       {"fp8_block_matmul m=* n=200 k=272", {{"m", 150}}},
       {"grouped_fp8_block_matmul groups=3 m=500 n=200 k=304", {}},
       {"grouped_fp8_block_matmul masked=true groups=3 m=128 n=328 k=144", {}},
