@@ -75,6 +75,8 @@ def main():
     parser.add_argument("--check", action="store_true", help="write nothing; fail if a file differs")
     options = parser.parse_args()
     read = results.read(options.results)
+    if not read.rows:
+        parser.error(f"results must have problems: got none in {', '.join(options.results)}")
     title = options.title or f"Kernels on {read.header.get('device', 'a GPU')}"
     files = {}
     if any(row.intensity for row in read.rows):

@@ -108,6 +108,13 @@ class Report(unittest.TestCase):
         self.assertEqual([path.name for path in self.folder.glob("out*")], ["out.md"])
         self.assertNotIn("![", (self.folder / "out.md").read_text())
 
+    def test_results_without_problems_are_refused(self):
+        sys.argv = ["report.py", self.write("d.json", '{"a run": {"problems": []}}'), "--out", str(self.folder / "out")]
+        with contextlib.redirect_stderr(io.StringIO()) as said, self.assertRaises(SystemExit) as end:
+            report.main()
+        self.assertEqual(end.exception.code, 2)
+        self.assertIn("results must have problems: got none in ", said.getvalue())
+
     def test_a_difference_is_found(self):
         self.read()
         sys.argv = ["report.py", str(self.folder / "a.json"), "--out", str(self.folder / "out")]
