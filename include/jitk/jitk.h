@@ -25,11 +25,16 @@
  *               you need. Zero means the default in every field. A larger struct of a newer header is accepted as long
  *               as what this library does not know is zero.
  *   Outputs     after a failure an out-parameter for a handle holds NULL, any other one is untouched.
+ *   Getters     a function without a status cannot fail; for a NULL handle it gives 0, "", or NULL for what has an
+ *               index. It waits for nothing.
  *   Errors      a function returns a status; if it is not JITK_STATUS_OK and `error` is not NULL, `*error` holds the
  *               details, to be released by the caller. After success `*error` holds NULL. `error` may always be NULL.
+ *               Every such function may fail with INVALID_ARGUMENT for a NULL that must be none, FORKED, OUT_OF_MEMORY
+ *               (of the host; `*error` may then be NULL) and INTERNAL; comments name what else there is.
  *   Ownership   a `const char *` that is returned belongs to the handle it was asked of, and lives as long.
- *   Fork        in a child after fork(), every function that returns a status gives JITK_STATUS_FORKED; `_release`
- *               does nothing there. Create the runtime in the process that uses it.
+ *   Fork        in a child after fork(), every function that returns a status and is given a runtime, or a handle that
+ *               came of one, from before gives JITK_STATUS_FORKED; `_release` does nothing there. A child may create
+ *               a runtime of its own.
  *
  * The library never prints, exits, aborts, or throws across this boundary, and installs no signal handler. It reads
  * the environment (JITK_*) once, when it is first used.
@@ -80,10 +85,13 @@ typedef enum jitk_status_t JITK_ENUM_BASE {
   JITK_STATUS_INTERNAL = 11          /* a defect of this library */
 } jitk_status_t;
 
-/* Returns the name without its prefix, such as "INVALID_ARGUMENT"; "UNKNOWN" for a value that is none. Never NULL. */
+/*
+ * Returns the name without its prefix, such as "INVALID_ARGUMENT"; "UNKNOWN" for a value that is none. Never NULL;
+ * lives as long as the library is loaded.
+ */
 JITK_API const char *jitk_status_name(jitk_status_t status);
 
-/* Details of a failure. Immutable. */
+/* Details of a failure. Immutable; valid in a child after fork too. */
 typedef struct jitk_error_s *jitk_error_t;
 
 JITK_API void jitk_error_retain(jitk_error_t error);
@@ -92,31 +100,37 @@ JITK_API void jitk_error_release(jitk_error_t error);
 JITK_API jitk_status_t jitk_error_code(jitk_error_t error);
 /* The message with what was being done: "block size must be a power of two: got 48; while ...". Never NULL. */
 JITK_API const char *jitk_error_message(jitk_error_t error);
-/* Where it happened: "schema", "plan", "store", "build", "lower", "llvm", "assemble", "load", "launch", or "". */
+/*
+ * Where it happened: "runtime" and "device" (making and using them), "schema" (descriptions), "plan", "store",
+ * "compile" (the compiler library or its process), "build", "lower", "llvm", "assemble" (within the compiler, in this
+ * order), "load", "launch"; "" for an argument that no call takes, such as NULL. Never NULL.
+ */
 JITK_API const char *jitk_error_stage(jitk_error_t error);
-/* What an external tool printed, or "". */
+/* What an external tool, an isolated compiler or an emulator printed, or "". Never NULL. */
 JITK_API const char *jitk_error_tool_output(jitk_error_t error);
-/* The key of the kernel concerned, in hexadecimal as `jitk store` shows it, or "". */
+/* The key of the kernel concerned, in hexadecimal as `jitk store` shows it, or "" if none is, or it has none. Never
+ * NULL. */
 JITK_API const char *jitk_error_key(jitk_error_t error);
 
 /* ---------------------------------------------------------------------------------------------------------------- */
 /* Version                                                                                                          */
 
-/* "0.1.0". */
+/* "0.1.0": of the library, where JITK_VERSION_... are of this header. Lives as long as the library is loaded. */
 JITK_API const char *jitk_version(void);
-/* Names the build. The compiler library must have the same. */
+/* Names the build. The compiler library must have the same. Lives as long as the library is loaded. */
 JITK_API const char *jitk_build_id(void);
 
 /* ---------------------------------------------------------------------------------------------------------------- */
 /* Texts                                                                                                            */
 
-/* A text made for the caller. Immutable. */
+/* A text made for the caller, its one owner: it has no counter. Immutable. */
 typedef struct jitk_text_s *jitk_text_t;
 
+/* Frees the text and what jitk_text_data gave. NULL is allowed. */
 JITK_API void jitk_text_release(jitk_text_t text);
 /* Ends with a zero. Never NULL: "" for NULL. */
 JITK_API const char *jitk_text_data(jitk_text_t text);
-/* Without the zero at the end. */
+/* Bytes without the zero at the end; 0 for NULL. */
 JITK_API size_t jitk_text_size(jitk_text_t text);
 
 /* ---------------------------------------------------------------------------------------------------------------- */
@@ -146,7 +160,8 @@ typedef struct jitk_description_s *jitk_description_t;
  *   language    "cuda", "commonir" or "ttgir"
  *   source      the text
  *   entry       the kernel's name in it; of a CUDA template its instance, "scale<float, 4>"
- *   arguments   its parameters in their order: "x: read fp32[n], y: written fp32[n], alpha: fp32, n: int32"
+ *   arguments   its parameters in their order: "x: read fp32[n], y: written fp32[n], n: int32, alpha: fp32,
+ *               seed: scalar uint64"
  *   grid        blocks along x, y, z: "ceil(n/256), batch"
  *   block       threads along x, y, z; "cuda" only
  *   shared, workspace, options, headers   where needed
@@ -169,6 +184,7 @@ JITK_API void jitk_description_release(jitk_description_t description);
 JITK_API const char *jitk_description_text(jitk_description_t description);
 /* The same for messages: of a long text, such as a kernel's source, only how long it is and its hash. */
 JITK_API const char *jitk_description_label(jitk_description_t description);
+/* The op's name. */
 JITK_API const char *jitk_description_op(jitk_description_t description);
 
 /* ---------------------------------------------------------------------------------------------------------------- */
@@ -280,7 +296,8 @@ JITK_API void jitk_runtime_release(jitk_runtime_t runtime);
 /*
  * What this runtime found, as a JSON object: version, build id, store folder and why there is none, compiler library
  * and why it does not open, assembler for each target asked of it, CUDA driver, number of workers. Opens the compiler
- * library and initializes the CUDA driver. Meant for people: `jitk doctor`.
+ * library and initializes the CUDA driver; what is missing is in the report, and no failure. Meant for people: `jitk
+ * doctor`.
  */
 JITK_API jitk_status_t jitk_runtime_report(jitk_runtime_t runtime, jitk_text_t *report, jitk_error_t *error);
 
@@ -308,14 +325,16 @@ typedef struct jitk_counters_t {
   uint64_t loaded_bytes;
 } jitk_counters_t;
 
-/* Fills `*counters`, whose `struct_size` the caller has set. Each count is exact; together they are of no one moment.
+/*
+ * Fills `*counters`, whose `struct_size` the caller has set. Each count is exact; together they are of no one moment.
+ * Takes no lock. Fails with INVALID_ARGUMENT for a `struct_size` that no version of the struct has.
  */
 JITK_API jitk_status_t jitk_runtime_counters(jitk_runtime_t runtime, jitk_counters_t *counters, jitk_error_t *error);
 
 /* ---------------------------------------------------------------------------------------------------------------- */
 /* Devices                                                                                                          */
 
-/* For an emulator only: all 0 for another device. */
+/* Those that begin with `emulator_` are for an emulator, the others for a GPU: 0 for another device. */
 typedef struct jitk_device_options_t {
   size_t struct_size;
   /* Emulator: asynchronous instructions take effect at once (not 0), or only when they are waited for (0). */
@@ -345,7 +364,7 @@ JITK_API jitk_status_t jitk_device_open(jitk_runtime_t runtime, const char *name
                                         jitk_device_t *device, jitk_error_t *error);
 JITK_API void jitk_device_retain(jitk_device_t device);
 JITK_API void jitk_device_release(jitk_device_t device);
-/* "NVIDIA H200", "emulator". */
+/* "NVIDIA H200", "emulator". Lives as long as the handle, as does the target. */
 JITK_API const char *jitk_device_name(jitk_device_t device);
 /* What code for it is compiled for: "sm_90a", "emulator:sm_90a". */
 JITK_API const char *jitk_device_target(jitk_device_t device);
@@ -353,18 +372,30 @@ JITK_API const char *jitk_device_target(jitk_device_t device);
 /*
  * Device memory, for programs that have no allocator of their own; a launch takes any address of the device. Not
  * tied to the handle: what is not freed stays allocated until the process ends. `bytes` may be 0: the address is then
- * one that must not be read.
+ * one that must not be read. Fails with OUT_OF_MEMORY if the device has no room, DEVICE_LOST after a fault.
  */
 JITK_API jitk_status_t jitk_device_allocate(jitk_device_t device, size_t bytes, uint64_t *address, jitk_error_t *error);
+/*
+ * Frees what was allocated; 0 does nothing. Work that uses it must have finished. Fails with INVALID_ARGUMENT for an
+ * address that was not given, as far as the device notices.
+ */
 JITK_API jitk_status_t jitk_device_free(jitk_device_t device, uint64_t address, jitk_error_t *error);
-/* These wait until the bytes are there; they wait for no other work. */
+/*
+ * These wait until the bytes are there; they wait for no other work. 0 bytes need no pointer. The caller's threads must
+ * not touch the same bytes meanwhile. Fail with INVALID_ARGUMENT for bytes outside of an allocation, as far as the
+ * device notices, DEVICE_LOST after a fault.
+ */
 JITK_API jitk_status_t jitk_device_copy_to_device(jitk_device_t device, uint64_t destination, const void *source,
                                                   size_t bytes, jitk_error_t *error);
 JITK_API jitk_status_t jitk_device_copy_to_host(jitk_device_t device, void *destination, uint64_t source, size_t bytes,
                                                 jitk_error_t *error);
 JITK_API jitk_status_t jitk_device_fill(jitk_device_t device, uint64_t destination, uint8_t value, size_t bytes,
                                         jitk_error_t *error);
-/* Waits for all work. Reports the faults of kernels launched before and, on an emulator, what it found wrong. */
+/*
+ * Waits for all work of the device's context, other threads' too. Fails with DEVICE_LOST for the fault of a kernel that
+ * was launched before. An emulator reports what it found wrong since the last time: INTERNAL, with each finding in the
+ * error's tool output.
+ */
 JITK_API jitk_status_t jitk_device_synchronize(jitk_device_t device, jitk_error_t *error);
 
 /* ---------------------------------------------------------------------------------------------------------------- */
@@ -424,10 +455,16 @@ JITK_API void jitk_kernel_retain(jitk_kernel_t kernel);
  */
 JITK_API void jitk_kernel_release(jitk_kernel_t kernel);
 
-/* Fills `*info`, whose `struct_size` the caller has set. The strings belong to the kernel. */
+/*
+ * Fills `*info`, whose `struct_size` the caller has set. The strings belong to the kernel. Fails with INVALID_ARGUMENT
+ * for a `struct_size` that no version of the struct has.
+ */
 JITK_API jitk_status_t jitk_kernel_info(jitk_kernel_t kernel, jitk_kernel_info_t *info, jitk_error_t *error);
 
-/* What a launch gives, in its order. A name is NULL, an alignment 0, if `index` is out of range. */
+/*
+ * What a launch gives, in its order. A name is NULL, an alignment 0, if `index` is out of range. Names live as long as
+ * the kernel. A kernel keeps its order, its names and types for good.
+ */
 JITK_API size_t jitk_kernel_num_tensors(jitk_kernel_t kernel);
 JITK_API const char *jitk_kernel_tensor_name(jitk_kernel_t kernel, size_t index);
 /* Bytes that the tensor's address must be a multiple of. */
@@ -435,13 +472,15 @@ JITK_API uint32_t jitk_kernel_tensor_alignment(jitk_kernel_t kernel, size_t inde
 /* The dimensions that the description left dynamic. */
 JITK_API size_t jitk_kernel_num_dimensions(jitk_kernel_t kernel);
 JITK_API const char *jitk_kernel_dimension_name(jitk_kernel_t kernel, size_t index);
-/* The f32 scalars. */
+/* The scalars: numbers that the kernel takes by value. */
 JITK_API size_t jitk_kernel_num_scalars(jitk_kernel_t kernel);
 JITK_API const char *jitk_kernel_scalar_name(jitk_kernel_t kernel, size_t index);
+/* "fp32", "fp64", "fp16", "bf16", "int32", "int64", "uint32" or "uint64"; NULL if `index` is out of range. */
+JITK_API const char *jitk_kernel_scalar_type(jitk_kernel_t kernel, size_t index);
 /*
  * Bytes of workspace that a launch with these dimensions needs; its address must be a multiple of 256. While a generic
  * kernel serves, what that one needs: ask again when `stands_in` is 0. With less than that the generic one goes on
- * serving.
+ * serving. Takes no lock and allocates nothing. Fails with INVALID_ARGUMENT as a launch does for its dimensions.
  */
 JITK_API jitk_status_t jitk_kernel_workspace_bytes(jitk_kernel_t kernel, const int64_t *dimensions,
                                                    size_t num_dimensions, uint64_t *bytes, jitk_error_t *error);
@@ -454,19 +493,42 @@ JITK_API jitk_status_t jitk_kernel_workspace_bytes(jitk_kernel_t kernel, const i
  */
 #define JITK_LAUNCH_PROGRAMMATIC UINT64_C(1)
 
+/* Which member of a jitk_scalar_t is set. */
+typedef enum jitk_scalar_kind_t JITK_ENUM_BASE {
+  JITK_SCALAR_FLOAT = 1,
+  JITK_SCALAR_INT = 2,
+  JITK_SCALAR_UINT = 3
+} jitk_scalar_kind_t;
+
+/*
+ * A scalar of any type. The kernel's type decides how it is passed: a float is rounded to nearest even, an integer must
+ * be in the type's range, as must a finite float. An integer up to 2^53 may stand for a float, never a float for an
+ * integer.
+ */
+typedef struct jitk_scalar_t {
+  jitk_scalar_kind_t kind;
+  union {
+    double float_value;
+    int64_t int_value;
+    uint64_t uint_value;
+  };
+} jitk_scalar_t;
+
 typedef struct jitk_launch_t {
   size_t struct_size;
   const uint64_t *tensors; /* device addresses */
   size_t num_tensors;
   const int64_t *dimensions;
   size_t num_dimensions;
-  const float *scalars;
+  const float *scalars; /* of a kernel whose scalars are all fp32; else typed_scalars */
   size_t num_scalars;
-  uint64_t workspace;       /* device address; 0 if the kernel needs none */
-  uint64_t workspace_bytes; /* what the caller has there */
-  void *stream;             /* CUstream; NULL: the legacy default stream. An emulator ignores it. */
-  jitk_device_t device;     /* NULL, or the device that the caller means: checked against the kernel's */
-  uint64_t flags;           /* JITK_LAUNCH_*; 0: none */
+  uint64_t workspace;                 /* device address; 0 if the kernel needs none */
+  uint64_t workspace_bytes;           /* what the caller has there */
+  void *stream;                       /* CUstream; NULL: the legacy default stream. An emulator ignores it. */
+  jitk_device_t device;               /* NULL, or the device that the caller means: checked against the kernel's */
+  uint64_t flags;                     /* JITK_LAUNCH_*; 0: none */
+  const jitk_scalar_t *typed_scalars; /* in the place of scalars */
+  size_t num_typed_scalars;
 } jitk_launch_t;
 
 /*
@@ -474,9 +536,10 @@ typedef struct jitk_launch_t {
  * captured. What `launch` points to may die when it returns. A problem with nothing to do returns at once.
  *
  * Fails with INVALID_ARGUMENT, naming the argument, and enqueues nothing: a count that differs from the kernel's, a
- * null or misaligned tensor, a dimension that is negative, above its bound or no multiple of its divisor, a workspace
- * that is too small, another device, an unknown flag. DEVICE_LOST or OUT_OF_MEMORY come from the driver. A fault of the
- * kernel itself shows at the next synchronization, not here.
+ * null or misaligned tensor, a dimension that is negative, above its bound or no multiple of its divisor, a scalar of
+ * another kind or outside of its type's range, a workspace that is too small, another device, an unknown flag.
+ * DEVICE_LOST or OUT_OF_MEMORY come from the driver. A fault of the kernel itself shows at the next synchronization,
+ * not here.
  */
 JITK_API jitk_status_t jitk_kernel_launch(jitk_kernel_t kernel, const jitk_launch_t *launch, jitk_error_t *error);
 
@@ -509,9 +572,10 @@ typedef struct jitk_dltensor_t {
 } jitk_dltensor_t;
 #endif
 
+/* Tensors, scalars and dimensions are in the kernel's order, as in jitk_launch_t. */
 typedef struct jitk_dlpack_launch_t {
   size_t struct_size;
-  const jitk_dltensor_t *const *tensors;
+  const jitk_dltensor_t *const *tensors; /* the caller's, which are only read */
   size_t num_tensors;
   const float *scalars;
   size_t num_scalars;
@@ -521,7 +585,9 @@ typedef struct jitk_dlpack_launch_t {
   uint64_t workspace;
   uint64_t workspace_bytes;
   void *stream;
-  uint64_t flags; /* JITK_LAUNCH_*; 0: none */
+  uint64_t flags;                     /* JITK_LAUNCH_*; 0: none */
+  const jitk_scalar_t *typed_scalars; /* in the place of scalars, as in jitk_launch_t */
+  size_t num_typed_scalars;
 } jitk_dlpack_launch_t;
 
 /*
@@ -539,7 +605,7 @@ JITK_API jitk_status_t jitk_kernel_launch_dlpack(jitk_kernel_t kernel, const jit
 /* ---------------------------------------------------------------------------------------------------------------- */
 /* Plans                                                                                                            */
 
-/* A set of descriptions, and the kernels made of them. */
+/* A set of descriptions, and the kernels made of them. It keeps those until it is gone; it grows until it is sealed. */
 typedef struct jitk_plan_s *jitk_plan_t;
 
 /* What happens when a kernel is asked for that was not prepared, in a plan that is not sealed. */
@@ -564,6 +630,7 @@ typedef struct jitk_plan_options_t {
   uint32_t max_missed_kernels;
 } jitk_plan_options_t;
 
+/* Creates an empty plan with the default options. */
 JITK_API jitk_status_t jitk_plan_create(jitk_runtime_t runtime, jitk_plan_t *plan, jitk_error_t *error);
 /* `options` may be NULL. Fails with INVALID_ARGUMENT for a bad option. */
 JITK_API jitk_status_t jitk_plan_create_with_options(jitk_runtime_t runtime, const jitk_plan_options_t *options,
@@ -584,14 +651,15 @@ JITK_API jitk_status_t jitk_plan_add(jitk_plan_t plan, jitk_description_t descri
  *   {"jitk_plan": 1, "kernels": [{"op": "matmul", "attributes": {"m": "*<=1024", "n": 4096}, "priority": 0}, ...]}
  *
  * Members that are not named here are ignored. All or nothing: fails with INVALID_ARGUMENT, naming the kernel's place
- * in the list, and adds none.
+ * in the list, and adds none; also once a preparation runs or the plan is sealed.
  */
 JITK_API jitk_status_t jitk_plan_add_json(jitk_plan_t plan, const char *text, jitk_error_t *error);
-/* The plan file of this plan. */
+/* The plan file of this plan, in the order in which its kernels were added. */
 JITK_API jitk_status_t jitk_plan_to_json(jitk_plan_t plan, jitk_text_t *text, jitk_error_t *error);
 /*
  * Writes a bundle with the kernels of this plan for a target, and no others. Finds or compiles each, on the calling
- * thread: prepare the plan first. Fails at the first that cannot be had, and writes nothing.
+ * thread: prepare the plan first. Fails at the first that cannot be had, as jitk_runtime_kernel does, and writes
+ * nothing; UNAVAILABLE if the file cannot be written, which then is what it was before.
  */
 JITK_API jitk_status_t jitk_plan_export(jitk_plan_t plan, const char *target, const char *path, jitk_error_t *error);
 /* Number of distinct descriptions. */
@@ -609,7 +677,8 @@ typedef struct jitk_progress_t {
 
 /*
  * Called once for each kernel of a preparation, in the order in which they finish. Called from worker threads, one call
- * at a time for a plan. May call jitk_plan_cancel, and must not wait for the plan.
+ * at a time for a plan. May call jitk_plan_cancel, and must neither wait for the plan nor release its last reference,
+ * nor let an exception out. `user` must live until jitk_plan_wait has returned for it, or the plan is gone.
  */
 typedef void (*jitk_progress_callback_t)(void *user, const jitk_progress_t *progress);
 
@@ -632,8 +701,9 @@ typedef struct jitk_prepare_options_t {
  */
 JITK_API jitk_status_t jitk_plan_prepare(jitk_plan_t plan, const jitk_prepare_options_t *options, jitk_error_t *error);
 /*
- * Waits for the end of the preparation, at most `timeout_ms` (UINT32_MAX: without end). OK if all kernels are ready or
- * nothing was started, DEADLINE_EXCEEDED at a timeout (the preparation goes on), else the first failure.
+ * Waits for the end of the preparation, at most `timeout_ms` (UINT32_MAX: without end; 0: only asks). OK if all kernels
+ * are ready or nothing was started, DEADLINE_EXCEEDED at a timeout (the preparation goes on), else the first failure,
+ * with its kernel's key. Any number of threads may wait.
  */
 JITK_API jitk_status_t jitk_plan_wait(jitk_plan_t plan, uint32_t timeout_ms, jitk_error_t *error);
 /*
@@ -648,16 +718,22 @@ JITK_API jitk_status_t jitk_plan_wait_kernel(jitk_plan_t plan, jitk_description_
  * was started.
  */
 JITK_API jitk_status_t jitk_plan_trace(jitk_plan_t plan, jitk_text_t *trace, jitk_error_t *error);
-/* Kernels that are not begun are not begun; each counts as CANCELLED. Those being compiled are finished. */
+/*
+ * Kernels that are not begun are not begun; each counts as CANCELLED. Those being compiled are finished. Returns at
+ * once; does nothing if no preparation runs.
+ */
 JITK_API void jitk_plan_cancel(jitk_plan_t plan);
 /*
- * Closes the plan: from here on jitk_plan_kernel only looks up. Waits for a running preparation. Sealing twice is OK.
+ * Closes the plan: from here on jitk_plan_kernel only looks up. Waits for a running preparation, whatever becomes of
+ * its kernels: that is for jitk_plan_wait to say. Sealing twice is OK. Fails with INVALID_ARGUMENT if another thread
+ * starts a preparation meanwhile.
  */
 JITK_API jitk_status_t jitk_plan_seal(jitk_plan_t plan, jitk_error_t *error);
 /*
  * The kernel of a description on a device. For what was not prepared the plan's jitk_miss_t decides; in a sealed plan
  * this is a look-up, and what was not prepared is NOT_PREPARED unless a generic kernel can serve. With
- * JITK_MISS_COMPILE it is as jitk_runtime_kernel, and the plan keeps the kernel.
+ * JITK_MISS_COMPILE it is as jitk_runtime_kernel, and the plan keeps the kernel. The handle is the caller's, and lives
+ * longer than the plan if need be.
  */
 JITK_API jitk_status_t jitk_plan_kernel(jitk_plan_t plan, jitk_device_t device, jitk_description_t description,
                                         jitk_kernel_t *kernel, jitk_error_t *error);
@@ -709,13 +785,18 @@ JITK_API jitk_status_t jitk_runtime_compile(jitk_runtime_t runtime, jitk_descrip
                                             jitk_artifact_t *artifact, jitk_error_t *error);
 JITK_API void jitk_artifact_retain(jitk_artifact_t artifact);
 JITK_API void jitk_artifact_release(jitk_artifact_t artifact);
-/* The bytes of a dump, with a zero after their end; `*size` (may be NULL) is their number. NULL if there is none. */
+/*
+ * The bytes of a dump, with a zero after their end; `*size` (may be NULL) is their number. NULL, and 0, if there is
+ * none. They belong to the artifact.
+ */
 JITK_API const char *jitk_artifact_dump(jitk_artifact_t artifact, jitk_dump_t dump, size_t *size);
+/* As jitk_kernel_info, for a kernel that is not loaded: the times of loading are 0. The strings are the artifact's. */
 JITK_API jitk_status_t jitk_artifact_info(jitk_artifact_t artifact, jitk_kernel_info_t *info, jitk_error_t *error);
 
 /*
  * The key that a description has for a target, as a JSON object: its hexadecimal form and what it is made of. Opens
- * the compiler library.
+ * the compiler library, and the assembler, whose version is part of it. Fails with UNAVAILABLE if one is missing,
+ * INVALID_ARGUMENT for a target that is none.
  */
 JITK_API jitk_status_t jitk_runtime_key(jitk_runtime_t runtime, jitk_description_t description, const char *target,
                                         jitk_text_t *key, jitk_error_t *error);
@@ -750,24 +831,34 @@ JITK_API jitk_status_t jitk_store_list(jitk_runtime_t runtime, uint32_t verify, 
  * Why a description would be compiled, or would not, as a JSON object: its key, where it is found ("bundle", "store" or
  * null), for each stored entry of an equal description what differs (target, build, options, assembler), and the entry
  * that differs in the fewest parts, attributes counted one by one, with those ("nearest"). Opens the compiler library.
+ * Fails as jitk_runtime_key and jitk_store_list do.
  */
 JITK_API jitk_status_t jitk_store_explain(jitk_runtime_t runtime, jitk_description_t description, const char *target,
                                           jitk_text_t *explanation, jitk_error_t *error);
 /*
  * What the key of a stored entry is made of, as a JSON object, and the other entry that is nearest to it, with what
  * differs. `key` is what jitk_store_list gives, or the first digits of it. Fails with INVALID_ARGUMENT if no entry, or
- * more than one, has such a key.
+ * more than one, has such a key, DATA_LOSS if the entry is damaged, UNAVAILABLE without a disk store.
  */
 JITK_API jitk_status_t jitk_store_explain_key(jitk_runtime_t runtime, const char *key, jitk_text_t *explanation,
                                               jitk_error_t *error);
 /*
  * Writes a bundle: one file with all good entries of the disk store. It can be moved anywhere, and is given to a
- * runtime in jitk_runtime_options_t. `*count` (may be NULL) is how many it holds.
+ * runtime in jitk_runtime_options_t. `*count` (may be NULL) is how many it holds. Fails with UNAVAILABLE without a disk
+ * store, or if the file cannot be written, which then is what it was before.
  */
 JITK_API jitk_status_t jitk_store_export(jitk_runtime_t runtime, const char *path, size_t *count, jitk_error_t *error);
-/* Puts the good entries of a bundle into the disk store. `*count` (may be NULL) is how many they are. */
+/*
+ * Puts the good entries of a bundle into the disk store. `*count` (may be NULL) is how many they are. Fails with
+ * UNAVAILABLE without a disk store, if the file cannot be read, or if the store cannot be written: then those before it
+ * are there; DATA_LOSS for a file that is no bundle.
+ */
 JITK_API jitk_status_t jitk_store_import(jitk_runtime_t runtime, const char *path, size_t *count, jitk_error_t *error);
-/* Removes least recently used entries until the store holds at most `bytes`, and all of the quarantine. */
+/*
+ * Removes least recently used entries until the store holds at most `bytes`, and all of the quarantine. Kernels that
+ * are loaded or in memory are not touched. Fails with UNAVAILABLE without a disk store, or if entries cannot be
+ * removed.
+ */
 JITK_API jitk_status_t jitk_store_collect(jitk_runtime_t runtime, uint64_t bytes, jitk_error_t *error);
 
 #ifdef __cplusplus

@@ -13,6 +13,7 @@
 #include <exception>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -291,6 +292,22 @@ private:
   size_t size_ = 0;
 };
 
+/// A scalar of a launch, of any type; see jitk_scalar_t.
+struct Scalar : jitk_scalar_t {
+  template <typename T, typename = std::enable_if_t<std::is_arithmetic_v<T>>> Scalar(T value) : jitk_scalar_t{} {
+    if constexpr (std::is_floating_point_v<T>) {
+      kind = JITK_SCALAR_FLOAT;
+      float_value = static_cast<double>(value);
+    } else if constexpr (std::is_signed_v<T>) {
+      kind = JITK_SCALAR_INT;
+      int_value = value;
+    } else {
+      kind = JITK_SCALAR_UINT;
+      uint_value = value;
+    }
+  }
+};
+
 class Kernel : public Handle<jitk_kernel_t, jitk_kernel_retain, jitk_kernel_release> {
 public:
   using Handle::Handle;
@@ -314,6 +331,8 @@ public:
   std::vector<std::string> tensors() const { return names(jitk_kernel_num_tensors, jitk_kernel_tensor_name); }
   std::vector<std::string> dimensions() const { return names(jitk_kernel_num_dimensions, jitk_kernel_dimension_name); }
   std::vector<std::string> scalars() const { return names(jitk_kernel_num_scalars, jitk_kernel_scalar_name); }
+  /// "fp32", "int64", ..., as jitk_kernel_scalar_type has them.
+  std::vector<std::string> scalarTypes() const { return names(jitk_kernel_num_scalars, jitk_kernel_scalar_type); }
   uint32_t tensorAlignment(size_t index) const { return jitk_kernel_tensor_alignment(handle_, index); }
 
   uint64_t workspaceBytes(const std::vector<int64_t> &sizes) const {
@@ -329,7 +348,7 @@ public:
   }
 
   void launch(const std::vector<uint64_t> &tensors, const std::vector<int64_t> &sizes = {},
-              const std::vector<float> &scalars = {}, uint64_t workspace = 0, uint64_t workspaceBytes = 0,
+              const std::vector<Scalar> &scalars = {}, uint64_t workspace = 0, uint64_t workspaceBytes = 0,
               void *stream = nullptr, uint64_t flags = 0) const {
     jitk_launch_t arguments = {};
     arguments.struct_size = sizeof arguments;
@@ -337,8 +356,8 @@ public:
     arguments.num_tensors = tensors.size();
     arguments.dimensions = sizes.data();
     arguments.num_dimensions = sizes.size();
-    arguments.scalars = scalars.data();
-    arguments.num_scalars = scalars.size();
+    arguments.typed_scalars = scalars.data();
+    arguments.num_typed_scalars = scalars.size();
     arguments.workspace = workspace;
     arguments.workspace_bytes = workspaceBytes;
     arguments.stream = stream;

@@ -66,7 +66,8 @@ extern "C" {
 
 jitk_status_t jitk_runtime_compile(jitk_runtime_t runtime, jitk_description_t description, const char *target,
                                    jitk_artifact_t *artifact, jitk_error_t *error) {
-  return guard(error, [&]() -> Status {
+  std::string key;
+  return guard(error, key, [&]() -> Status {
     JITK_TRY(require(artifact, "artifact"));
     *artifact = nullptr;
     JITK_TRY(require(runtime, "runtime"));
@@ -75,9 +76,13 @@ jitk_status_t jitk_runtime_compile(jitk_runtime_t runtime, jitk_description_t de
     JITK_TRY(require(target, "target"));
     JITK_ASSIGN(Target parsed, Target::parse(target));
     auto handle = std::make_unique<jitk_artifact_s>();
-    JITK_TRY(compile(*runtime->runtime, description->problem, parsed, *handle));
-    *artifact = handle.release();
-    return okStatus();
+    Status status = compile(*runtime->runtime, description->problem, parsed, *handle);
+    if (status.ok()) {
+      *artifact = handle.release();
+    } else {
+      key = keyNameOf(*runtime->runtime, *description->problem, parsed);
+    }
+    return status;
   });
 }
 

@@ -69,7 +69,7 @@ template <typename Body> static jitk_status_t onDevice(jitk_device_t device, jit
   return guard(error, [&]() -> Status {
     JITK_TRY(require(device, "device"));
     JITK_TRY(checkProcess(device));
-    return body(*device->device);
+    return Status(body(*device->device)).atStage("device");
   });
 }
 
@@ -89,7 +89,11 @@ jitk_status_t jitk_device_open(jitk_runtime_t runtime, const char *name, const j
     }
     auto handle = std::make_unique<jitk_device_s>();
     handle->runtime = runtime->runtime;
-    JITK_ASSIGN(handle->device, openDevice(*runtime, name, read));
+    Result<std::shared_ptr<Device>> opened = openDevice(*runtime, name, read);
+    if (!opened.ok()) {
+      return std::move(opened).takeStatus().atStage("device");
+    }
+    handle->device = *std::move(opened);
     handle->name = handle->device->name();
     handle->target = handle->device->target().toString();
     *device = handle.release();

@@ -91,6 +91,7 @@ static Status launchChecked(const Served &served, const Kernel &kernel, const ji
   LaunchRequest request = {.tensors = {addresses.data(), launch.num_tensors},
                            .dimensions = dimensions,
                            .scalars = {launch.scalars, launch.num_scalars},
+                           .typedScalars = {launch.typed_scalars, launch.num_typed_scalars},
                            .workspace = launch.workspace,
                            .workspaceBytes = launch.workspace_bytes,
                            .stream = launch.stream,
@@ -100,16 +101,17 @@ static Status launchChecked(const Served &served, const Kernel &kernel, const ji
 
 extern "C" jitk_status_t jitk_kernel_launch_dlpack(jitk_kernel_t kernel, const jitk_dlpack_launch_t *launch,
                                                    jitk_error_t *error) {
-  return guard(error, [&]() -> Status {
+  std::string key;
+  return guard(error, key, [&]() -> Status {
     JITK_TRY(require(kernel, "kernel"));
     JITK_TRY(checkProcess(kernel));
     jitk_dlpack_launch_t read;
     JITK_TRY(readStruct(launch, "launch", read));
-    JITK_TRY(read.num_tensors == 0 ? okStatus() : require(read.tensors, "launch.tensors"));
-    JITK_TRY(read.num_dimensions == 0 ? okStatus() : require(read.dimensions, "launch.dimensions"));
-    JITK_TRY(read.num_scalars == 0 ? okStatus() : require(read.scalars, "launch.scalars"));
+    JITK_TRY(checkArray(read.tensors, read.num_tensors, "launch.tensors"));
+    JITK_TRY(checkArray(read.dimensions, read.num_dimensions, "launch.dimensions"));
+    JITK_TRY(checkScalars(read));
     JITK_TRY(checkLaunchFlags(read.flags));
     Status status = launchChecked(kernel->served, kernel->current(), read);
-    return status.ok() ? okStatus() : std::move(status).atStage("launch");
+    return status.ok() ? okStatus() : failedLaunch(std::move(status), *kernel, key);
   });
 }

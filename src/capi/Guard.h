@@ -57,6 +57,20 @@ inline Status checkLaunchFlags(uint64_t flags) {
              : invalidArgument("launch.flags must be 0 or JITK_LAUNCH_PROGRAMMATIC: got " + std::to_string(flags));
 }
 
+/// InvalidArgument if an array of some items is null.
+inline Status checkArray(const void *items, size_t count, const char *name) {
+  return count == 0 ? okStatus() : require(items, name);
+}
+
+/// The same for the two arrays of scalars that a launch may have, of which it has one.
+template <typename Launch> Status checkScalars(const Launch &launch) {
+  JITK_TRY(checkArray(launch.scalars, launch.num_scalars, "launch.scalars"));
+  JITK_TRY(checkArray(launch.typed_scalars, launch.num_typed_scalars, "launch.typed_scalars"));
+  return launch.num_scalars == 0 || launch.num_typed_scalars == 0
+             ? okStatus()
+             : invalidArgument("launch must have scalars or typed_scalars: got both");
+}
+
 /// InvalidArgument for a `struct_size` that no version of the struct has: each begins with a size_t and ends at a
 /// multiple of its alignment. So no pointer is ever read by half.
 template <typename T> Status checkStructSize(const T &given, const char *name) {
@@ -67,18 +81,21 @@ template <typename T> Status checkStructSize(const T &given, const char *name) {
                          std::to_string(given.struct_size));
 }
 
+/// Bytes of a struct that this library knows: all of it. A library that plays an older one, in tests/abi, knows less.
+template <typename T> inline constexpr size_t kKnownBytes = sizeof(T);
+
 /// Copies a struct of the caller, whose header may be older (the rest is zero) or newer (the rest must be zero).
 template <typename T> Status readStruct(const T *given, const char *name, T &copy) {
   JITK_TRY(require(given, name));
-  if (given->struct_size == sizeof copy) {
+  if (kKnownBytes<T> == sizeof copy && given->struct_size == sizeof copy) {
     copy = *given; // the usual client, which a launch need not pay more for
     return okStatus();
   }
   std::memset(&copy, 0, sizeof copy);
   JITK_TRY(checkStructSize(*given, name));
   size_t size = given->struct_size;
-  std::memcpy(&copy, given, size < sizeof copy ? size : sizeof copy);
-  for (size_t i = sizeof copy; i < size; ++i) {
+  std::memcpy(&copy, given, size < kKnownBytes<T> ? size : kKnownBytes<T>);
+  for (size_t i = kKnownBytes<T>; i < size; ++i) {
     if (reinterpret_cast<const unsigned char *>(given)[i] != 0) {
       return invalidArgument(std::string(name) + " sets a field that this library does not know, at byte " +
                              std::to_string(i) + ": got struct_size " + std::to_string(size));
@@ -93,7 +110,7 @@ template <typename T> Status writeStruct(const T &value, const char *name, T *gi
   JITK_TRY(require(given, name));
   JITK_TRY(checkStructSize(*given, name));
   size_t size = given->struct_size;
-  std::memcpy(given, &value, size < sizeof value ? size : sizeof value);
+  std::memcpy(given, &value, size < kKnownBytes<T> ? size : kKnownBytes<T>);
   given->struct_size = size;
   return okStatus();
 }
@@ -101,5 +118,8 @@ template <typename T> Status writeStruct(const T &value, const char *name, T *gi
 /// Gives the caller a kernel; or, after a failure, says whose key it concerns.
 Status giveKernel(Result<Served> got, const std::shared_ptr<Runtime> &runtime, const jitk_device_s &device,
                   const jitk_description_s &description, jitk_kernel_t *kernel, std::string &key);
+
+/// The failure of a launch, and whose key it concerns.
+Status failedLaunch(Status failure, const jitk_kernel_s &kernel, std::string &key);
 
 } // namespace jitk::capi

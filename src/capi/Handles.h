@@ -43,7 +43,8 @@ template <typename T> void releaseInOwnProcess(T *handle) noexcept {
 /// Forked if the handle was made before the fork.
 template <typename T> Status checkProcess(const T *handle) {
   if (handle->generation != processGeneration()) {
-    return {StatusCode::Forked, "called in a child after fork: create the runtime in the process that uses it"};
+    return Status(StatusCode::Forked, "called in a child after fork: create the runtime in the process that uses it")
+        .atStage("runtime");
   }
   return okStatus();
 }

@@ -4,10 +4,6 @@
 using namespace jitk;
 using namespace jitk::capi;
 
-static Status checkArray(const void *items, size_t count, const char *name) {
-  return count == 0 ? okStatus() : require(items, name);
-}
-
 /// "cuda:0 (sm_90a)", "emulator:sm_90a".
 static std::string placeOf(const Device &device) {
   std::string target = device.target().toString();
@@ -26,7 +22,7 @@ static Status readLaunch(const jitk_launch_t *given, const Kernel &kernel, Launc
   JITK_TRY(readStruct(given, "launch", launch));
   JITK_TRY(checkArray(launch.tensors, launch.num_tensors, "launch.tensors"));
   JITK_TRY(checkArray(launch.dimensions, launch.num_dimensions, "launch.dimensions"));
-  JITK_TRY(checkArray(launch.scalars, launch.num_scalars, "launch.scalars"));
+  JITK_TRY(checkScalars(launch));
   JITK_TRY(checkLaunchFlags(launch.flags));
   if (launch.device && launch.device->device != kernel.device()) {
     return otherDevice(*kernel.device(), *launch.device->device);
@@ -35,6 +31,7 @@ static Status readLaunch(const jitk_launch_t *given, const Kernel &kernel, Launc
       .tensors = {launch.tensors, launch.num_tensors},
       .dimensions = {launch.dimensions, launch.num_dimensions},
       .scalars = {launch.scalars, launch.num_scalars},
+      .typedScalars = {launch.typed_scalars, launch.num_typed_scalars},
       .workspace = launch.workspace,
       .workspaceBytes = launch.workspace_bytes,
       .stream = launch.stream,
@@ -46,6 +43,11 @@ static Status readLaunch(const jitk_launch_t *given, const Kernel &kernel, Launc
 /// The name at `index`, or null.
 static const char *nameAt(const std::vector<std::string> &names, size_t index) {
   return index < names.size() ? names[index].c_str() : nullptr;
+}
+
+/// The scalar at `index`, or null.
+static const ScalarForm *scalarAt(jitk_kernel_t kernel, size_t index) {
+  return index < jitk_kernel_num_scalars(kernel) ? &kernel->current().recipe().scalars[index] : nullptr;
 }
 
 /// The names of the dimensions of a launch.
@@ -64,6 +66,11 @@ Status jitk::capi::giveKernel(Result<Served> got, const std::shared_ptr<Runtime>
   handle->served = *std::move(got);
   *kernel = handle.release();
   return okStatus();
+}
+
+Status jitk::capi::failedLaunch(Status failure, const jitk_kernel_s &kernel, std::string &key) {
+  key = kernel.current().entry().key.name();
+  return std::move(failure).atStage("launch");
 }
 
 extern "C" {
@@ -115,31 +122,46 @@ const char *jitk_kernel_dimension_name(jitk_kernel_t kernel, size_t index) {
 size_t jitk_kernel_num_scalars(jitk_kernel_t kernel) { return kernel ? kernel->current().recipe().scalars.size() : 0; }
 
 const char *jitk_kernel_scalar_name(jitk_kernel_t kernel, size_t index) {
-  return kernel ? nameAt(kernel->current().recipe().scalars, index) : nullptr;
+  const ScalarForm *scalar = scalarAt(kernel, index);
+  return scalar ? scalar->name.c_str() : nullptr;
+}
+
+const char *jitk_kernel_scalar_type(jitk_kernel_t kernel, size_t index) {
+  const ScalarForm *scalar = scalarAt(kernel, index);
+  return scalar ? scalarTypeName(scalar->type).data() : nullptr;
 }
 
 jitk_status_t jitk_kernel_workspace_bytes(jitk_kernel_t kernel, const int64_t *dimensions, size_t num_dimensions,
                                           uint64_t *bytes, jitk_error_t *error) {
-  return guard(error, [&]() -> Status {
+  std::string key;
+  return guard(error, key, [&]() -> Status {
     JITK_TRY(require(kernel, "kernel"));
     JITK_TRY(require(bytes, "bytes"));
     JITK_TRY(checkArray(dimensions, num_dimensions, "dimensions"));
     const Served &served = kernel->served;
     std::span<const int64_t> sizes(dimensions, num_dimensions);
-    JITK_ASSIGN(*bytes, served.standIn ? served.standIn->workspaceBytes(sizes) : served.kernel->workspaceBytes(sizes));
+    Result<uint64_t> needed =
+        served.standIn ? served.standIn->workspaceBytes(sizes) : served.kernel->workspaceBytes(sizes);
+    if (!needed.ok()) {
+      return failedLaunch(std::move(needed).takeStatus(), *kernel, key);
+    }
+    *bytes = *needed;
     return okStatus();
   });
 }
 
 jitk_status_t jitk_kernel_launch(jitk_kernel_t kernel, const jitk_launch_t *launch, jitk_error_t *error) {
-  return guard(error, [&]() -> Status {
+  std::string key;
+  return guard(error, key, [&]() -> Status {
     JITK_TRY(require(kernel, "kernel"));
     JITK_TRY(checkProcess(kernel));
     LaunchRequest request;
     const Served &served = kernel->served;
-    JITK_TRY(readLaunch(launch, kernel->current(), request));
-    Status status = served.standIn ? served.standIn->launch(request) : served.kernel->launch(request);
-    return status.ok() ? okStatus() : std::move(status).atStage("launch");
+    Status status = readLaunch(launch, kernel->current(), request);
+    if (status.ok()) {
+      status = served.standIn ? served.standIn->launch(request) : served.kernel->launch(request);
+    }
+    return status.ok() ? okStatus() : failedLaunch(std::move(status), *kernel, key);
   });
 }
 

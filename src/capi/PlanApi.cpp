@@ -7,12 +7,17 @@ using namespace jitk;
 using namespace jitk::capi;
 
 /// Checks a plan's handle, then runs `body` on the plan behind the wall.
-template <typename Body> static jitk_status_t onPlan(jitk_plan_t plan, jitk_error_t *error, Body &&body) {
-  return guard(error, [&]() -> Status {
+template <typename Body>
+static jitk_status_t onPlan(jitk_plan_t plan, jitk_error_t *error, const std::string &key, Body &&body) {
+  return guard(error, key, [&]() -> Status {
     JITK_TRY(require(plan, "plan"));
     JITK_TRY(checkProcess(plan));
     return body(plan->plan);
   });
+}
+
+template <typename Body> static jitk_status_t onPlan(jitk_plan_t plan, jitk_error_t *error, Body &&body) {
+  return onPlan(plan, error, std::string(), std::forward<Body>(body));
 }
 
 /// Hands one progress record to the engine.
@@ -20,7 +25,7 @@ static void callBack(Runtime &runtime, jitk_progress_callback_t callback, void *
   std::string target = progress.target.toString();
   std::string key = progress.entry ? progress.entry->key.name() : keyNameOf(runtime, progress.problem, progress.target);
   jitk_kernel_info_t info = {};
-  info.struct_size = sizeof info;
+  info.struct_size = kKnownBytes<jitk_kernel_info_t>;
   if (progress.entry) {
     fillFromEntry(*progress.entry, info);
   }
@@ -36,7 +41,7 @@ static void callBack(Runtime &runtime, jitk_progress_callback_t callback, void *
     (void)report(progress.status.clone(), key, &error);
   }
   jitk_progress_t record = {};
-  record.struct_size = sizeof record;
+  record.struct_size = kKnownBytes<jitk_progress_t>;
   record.done = progress.done;
   record.total = progress.total;
   record.status = static_cast<jitk_status_t>(progress.status.code());
@@ -142,14 +147,19 @@ jitk_status_t jitk_plan_to_json(jitk_plan_t plan, jitk_text_t *text, jitk_error_
 }
 
 jitk_status_t jitk_plan_export(jitk_plan_t plan, const char *target, const char *path, jitk_error_t *error) {
-  return onPlan(plan, error, [&](Plan &of) -> Status {
+  std::string key;
+  return onPlan(plan, error, key, [&](Plan &of) -> Status {
     JITK_TRY(require(target, "target"));
     JITK_TRY(requireText(path, "path"));
     JITK_ASSIGN(Target parsed, Target::parse(target));
     std::vector<Entry> entries;
     for (const Plan::Item &item : of.items()) {
-      JITK_ASSIGN(Obtained obtained, plan->runtime->entries().obtain(*item.problem, parsed));
-      entries.push_back(*obtained.entry);
+      Result<Obtained> obtained = plan->runtime->entries().obtain(*item.problem, parsed);
+      if (!obtained.ok()) {
+        key = keyNameOf(*plan->runtime, *item.problem, parsed);
+        return std::move(obtained).takeStatus();
+      }
+      entries.push_back(*obtained->entry);
     }
     return Bundle::write(path, entries);
   });
@@ -166,14 +176,16 @@ jitk_status_t jitk_plan_prepare(jitk_plan_t plan, const jitk_prepare_options_t *
 }
 
 jitk_status_t jitk_plan_wait(jitk_plan_t plan, uint32_t timeout_ms, jitk_error_t *error) {
-  return onPlan(plan, error, [&](Plan &of) { return of.wait(timeoutOf(timeout_ms)); });
+  std::string key;
+  return onPlan(plan, error, key, [&](Plan &of) { return of.wait(timeoutOf(timeout_ms), &key); });
 }
 
 jitk_status_t jitk_plan_wait_kernel(jitk_plan_t plan, jitk_description_t description, uint32_t timeout_ms,
                                     jitk_error_t *error) {
-  return onPlan(plan, error, [&](Plan &of) -> Status {
+  std::string key;
+  return onPlan(plan, error, key, [&](Plan &of) -> Status {
     JITK_TRY(require(description, "description"));
-    return of.wait(*description->problem, timeoutOf(timeout_ms));
+    return of.wait(*description->problem, timeoutOf(timeout_ms), &key);
   });
 }
 

@@ -49,8 +49,8 @@ static Json toJson(const Argument &argument, const Recipe &recipe) {
     return Json{{"i32", toJson(argument.expression, recipe)}};
   case Argument::Kind::Integer64:
     return Json{{"i64", toJson(argument.expression, recipe)}};
-  case Argument::Kind::Float32:
-    return Json{{"f32", recipe.scalars[argument.index]}};
+  case Argument::Kind::Scalar:
+    return Json{{"scalar", recipe.scalars[argument.index].name}};
   case Argument::Kind::Workspace:
     return Json{{"workspace", toJson(argument.expression, recipe)}};
   case Argument::Kind::TensorMap:
@@ -93,10 +93,13 @@ std::string recipeText(const Recipe &recipe) {
   Json json = {{"dimensions", recipe.dimensions},
                {"tensors", recipe.tensors},
                {"alignments", recipe.alignments},
-               {"scalars", recipe.scalars},
+               {"scalars", Json::array()},
                {"workspace_bytes", toJson(recipe.workspaceBytes, recipe)},
                {"tensor_maps", Json::array()},
                {"steps", Json::array()}};
+  for (const ScalarForm &scalar : recipe.scalars) {
+    json["scalars"].push_back({{"name", scalar.name}, {"type", scalarTypeName(scalar.type)}});
+  }
   for (const TensorMap &map : recipe.tensorMaps) {
     json["tensor_maps"].push_back(toJson(map, recipe));
   }

@@ -199,7 +199,9 @@ jitk_status_t jitk_runtime_create(const jitk_runtime_options_t *options, jitk_ru
     JITK_TRY(require(runtime, "runtime"));
     *runtime = nullptr;
     RuntimeOptions read;
-    JITK_TRY(readOptions(options, read));
+    if (Status status = readOptions(options, read); !status.ok()) {
+      return std::move(status).atStage("runtime");
+    }
     auto handle = std::make_unique<jitk_runtime_s>();
     bool ofEnvironment = read.bundles == environment().bundles;
     Result<std::shared_ptr<Runtime>> created = Runtime::create(std::move(read));

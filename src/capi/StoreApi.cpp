@@ -106,12 +106,13 @@ static Result<const DiskStore::Item *> findByName(const std::vector<DiskStore::I
     }
     if (found) {
       return invalidArgument("key must be of one entry: " + found->name + " and " + item.name + " begin with '" +
-                             prefix + "'");
+                             prefix + "'")
+          .atStage("store");
     }
     found = &item;
   }
   if (!found) {
-    return invalidArgument("key must be of an entry of the store: got '" + prefix + "'");
+    return invalidArgument("key must be of an entry of the store: got '" + prefix + "'").atStage("store");
   }
   JITK_TRY(found->entry.ok() ? okStatus() : found->entry.status().clone(), "in the entry " + found->name);
   return found;

@@ -5,8 +5,11 @@
 
 namespace jitk::compiler {
 
-static uint32_t bytesOf(UserArgument::Kind kind) {
-  return kind == UserArgument::Kind::Integer32 || kind == UserArgument::Kind::Float32 ? 4 : 8;
+static uint32_t bytesOf(const UserArgument &argument) {
+  if (argument.kind == UserArgument::Kind::Scalar) {
+    return scalarBytes(argument.scalar);
+  }
+  return argument.kind == UserArgument::Kind::Integer32 ? 4 : 8;
 }
 
 /// Compares what is declared with what the PTX takes: a launch could not notice.
@@ -18,9 +21,9 @@ static Status checkParameters(const UserKernel &kernel, const nvidia::CudaPtx &p
   }
   for (size_t i = 0; i < sizes.size(); ++i) {
     const UserArgument &argument = kernel.arguments[i];
-    if (sizes[i] != bytesOf(argument.kind)) {
+    if (sizes[i] != bytesOf(argument)) {
       return invalidArgument("argument " + argument.name + " must have " + std::to_string(sizes[i]) +
-                             " bytes, as the source has it: got " + std::to_string(bytesOf(argument.kind)));
+                             " bytes, as the source has it: got " + std::to_string(bytesOf(argument)));
     }
   }
   return okStatus();

@@ -147,21 +147,21 @@ static Result<std::vector<TensorForm>> userTensorForms(const Description &descri
   return forms;
 }
 
-Result<std::vector<std::string>> scalarNames(const Description &description) {
+Result<std::vector<ScalarForm>> scalarForms(const Description &description) {
   JITK_ASSIGN(const OpSchema *schema, findOp(description.op()));
-  std::vector<std::string> names;
+  std::vector<ScalarForm> forms;
   for (const ScalarSchema &scalar : schema->scalars) {
-    names.emplace_back(scalar.name);
+    forms.push_back({std::string(scalar.name)});
   }
   if (isUserKernel(description)) {
     JITK_ASSIGN(UserKernel kernel, readUserKernel(description));
     for (const UserArgument &argument : kernel.arguments) {
-      if (argument.kind == UserArgument::Kind::Float32) {
-        names.push_back(argument.name);
+      if (argument.kind == UserArgument::Kind::Scalar) {
+        forms.push_back({argument.name, argument.scalar});
       }
     }
   }
-  return names;
+  return forms;
 }
 
 Result<std::vector<TensorForm>> tensorForms(const Description &description) {

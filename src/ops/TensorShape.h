@@ -3,6 +3,7 @@
 #pragma once
 
 #include "src/ops/OpSchema.h"
+#include "src/ops/Scalar.h"
 
 #include <map>
 #include <string>
@@ -42,8 +43,8 @@ struct TensorForm {
 /// The tensors in the order in which a launch gives them. Fails with InvalidArgument for an op that there is not.
 Result<std::vector<TensorForm>> tensorForms(const Description &description);
 
-/// The names of the f32 scalars in the order in which a launch gives them. Fails as `tensorForms`.
-Result<std::vector<std::string>> scalarNames(const Description &description);
+/// The scalars in the order in which a launch gives them. Fails as `tensorForms`.
+Result<std::vector<ScalarForm>> scalarForms(const Description &description);
 
 /// The value of each dynamic dimension of a launch, by name.
 using DynamicSizes = std::map<std::string, int64_t, std::less<>>;

@@ -11,6 +11,7 @@
 #include "src/ops/Description.h"
 #include "src/ops/Expression.h"
 #include "src/ops/OpSchema.h"
+#include "src/ops/Scalar.h"
 #include "src/ops/TensorShape.h"
 
 #include <array>
@@ -24,7 +25,7 @@ inline constexpr std::string_view kUserKernelOp = "user_kernel";
 
 /// One parameter of the kernel.
 struct UserArgument {
-  enum class Kind : uint8_t { Tensor, Integer32, Integer64, Float32, Workspace };
+  enum class Kind : uint8_t { Tensor, Integer32, Integer64, Scalar, Workspace };
 
   std::string name;
   Kind kind = Kind::Tensor;
@@ -33,6 +34,7 @@ struct UserArgument {
   Access access = Access::Read;
   std::vector<Extent> extents = {};
   uint32_t alignment = 1; ///< bytes
+  ScalarType scalar = ScalarType::Fp32;
   /// The value of an integer; where in the workspace, in bytes, a Workspace begins.
   Expression value = {};
 };

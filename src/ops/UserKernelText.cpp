@@ -206,6 +206,10 @@ public:
       argument.value = bracketFollows() ? Expression() : valueOf(argument.name);
       return bracketFollows() ? tensor(std::move(argument), "int64") : argument;
     }
+    if (reader_.takeKeyword("scalar")) {
+      std::string_view word = reader_.takeWord("the type of a scalar");
+      return scalar(std::move(argument), word);
+    }
     if (reader_.takeKeyword("workspace")) {
       argument.kind = UserArgument::Kind::Workspace;
       argument.value = reader_.take('=') ? reader_.sum() : Expression();
@@ -213,9 +217,9 @@ public:
     }
     bool named = takeAccess(argument.access);
     std::string_view dtype = reader_.takeWord("a type");
-    if (dtype == "fp32" && !named && !bracketFollows()) {
-      argument.kind = UserArgument::Kind::Float32;
-      return argument;
+    if (std::optional<ScalarType> type = parseScalarType(dtype);
+        type && isFloat(*type) && !named && !bracketFollows()) {
+      return scalar(std::move(argument), dtype);
     }
     return tensor(std::move(argument), dtype);
   }
@@ -230,7 +234,7 @@ private:
     }
     auto found = names_.find(name);
     if (found == names_.end()) {
-      reader_.fail("'=' and a value, since no dimension has the name " + name + ",");
+      reader_.fail("'=' and a value, or 'scalar' before the type, since no dimension has the name " + name + ",");
       return {};
     }
     return found->second;
@@ -244,6 +248,16 @@ private:
       }
     }
     return false;
+  }
+
+  UserArgument scalar(UserArgument argument, std::string_view word) {
+    argument.kind = UserArgument::Kind::Scalar;
+    if (std::optional<ScalarType> type = parseScalarType(word)) {
+      argument.scalar = *type;
+    } else {
+      reader_.fail("the type of a scalar before it, and not '" + std::string(word) + "',");
+    }
+    return argument;
   }
 
   UserArgument tensor(UserArgument argument, std::string_view dtype) {

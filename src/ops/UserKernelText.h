@@ -2,7 +2,10 @@
 //
 //   arguments   argument {"," argument}
 //   argument    name ":" (["read"|"written"|"updated"] dtype "[" [sum {"," sum}] "]" ["align" number]
-//                        | ("int32"|"int64") ["=" sum] | "fp32" | "workspace" ["=" sum])
+//                        | ("int32"|"int64") ["=" sum] | ["scalar"] float | "scalar" integer
+//                        | "workspace" ["=" sum])
+//   float       "fp32" | "fp64" | "fp16" | "bf16"
+//   integer     "int32" | "int64" | "uint32" | "uint64"
 //   sum         product {("+"|"-") product}
 //   product     factor {"*" factor}
 //   factor      number | name | "(" sum ")" | ("ceil"|"floor") "(" sum "/" sum ")"

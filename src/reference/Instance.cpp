@@ -99,12 +99,12 @@ static Result<std::vector<uint8_t>> givenIntegers(const TensorShape &shape, cons
 
 static Status checkGiven(const Description &description, const std::vector<TensorShape> &shapes,
                          const GivenValues &given) {
-  JITK_ASSIGN(std::vector<std::string> scalars, scalarNames(description));
+  JITK_ASSIGN(std::vector<ScalarForm> scalars, scalarForms(description));
   for (const auto &[name, values] : given) {
     bool isTensor = std::ranges::any_of(shapes, [&](const TensorShape &shape) {
       return shape.name == name && shape.dtype == "int32" && shape.access == Access::Read;
     });
-    bool isScalar = std::ranges::find(scalars, name) != scalars.end();
+    bool isScalar = std::ranges::find(scalars, name, &ScalarForm::name) != scalars.end();
     if (!isTensor && !(isScalar && values.size() == 1)) {
       return invalidArgument("values must be for an integer input or, one value, for a scalar of " + description.op() +
                              ": got '" + name + "'");
@@ -113,17 +113,17 @@ static Status checkGiven(const Description &description, const std::vector<Tenso
   return okStatus();
 }
 
-std::vector<float> makeScalars(const Description &description, const GivenValues &given) {
-  std::vector<float> scalars;
+std::vector<double> makeScalars(const Description &description, const GivenValues &given) {
+  std::vector<double> scalars;
   for (const ScalarSchema &scalar : (*findOp(description.op()))->scalars) {
     auto found = given.find(scalar.name);
     scalars.push_back(float(found == given.end() ? defaultOf(scalar, description) : found->second.front()));
   }
   if (isUserKernel(description)) {
-    Result<std::vector<std::string>> names = scalarNames(description);
-    for (const std::string &name : *names) {
-      auto found = given.find(name);
-      scalars.push_back(found == given.end() ? 1.0f : float(found->second.front()));
+    Result<std::vector<ScalarForm>> forms = scalarForms(description);
+    for (const ScalarForm &form : *forms) {
+      auto found = given.find(form.name);
+      scalars.push_back(found == given.end() ? 1 : found->second.front());
     }
   }
   return scalars;
@@ -189,7 +189,7 @@ Result<std::vector<HostTensor>> makeTensors(const Description &description, cons
 
 Result<std::vector<Expected>> computeExpected(const Description &description, const DynamicSizes &dynamicSizes,
                                               const std::vector<HostTensor> &tensors, uint64_t seed,
-                                              const std::vector<float> &scalars) {
+                                              const std::vector<double> &scalars) {
   Operands operands(tensors);
   Sizes sizes(description, dynamicSizes);
   if (description.op() == "matmul") {

@@ -28,14 +28,14 @@ using GivenValues = std::map<std::string, std::vector<double>, std::less<>>;
 Result<std::vector<HostTensor>> makeTensors(const Description &description, const DynamicSizes &sizes, uint64_t seed,
                                             const GivenValues &given = {});
 
-/// The scalars of a launch: those given, else the defaults of the op's schema.
-std::vector<float> makeScalars(const Description &description, const GivenValues &given = {});
+/// The scalars of a launch, as their types hold them: those given, else the defaults of the op's schema, else 1.
+std::vector<double> makeScalars(const Description &description, const GivenValues &given = {});
 
 /// What the op must give for these inputs: one expectation for each output, in float64, written from the op's formula.
 /// Tolerances are derived where they are set. Large problems are sampled by rows, chosen with `seed`. Fails with
 /// Unsupported for an op without a reference.
 Result<std::vector<Expected>> computeExpected(const Description &description, const DynamicSizes &sizes,
                                               const std::vector<HostTensor> &tensors, uint64_t seed,
-                                              const std::vector<float> &scalars = {});
+                                              const std::vector<double> &scalars = {});
 
 } // namespace jitk::reference

@@ -172,9 +172,10 @@ static Status checkCompiled(const CompiledKernel &kernel) {
   if (kernel.code.size() < sizeof kElfMagic ||
       !std::equal(std::begin(kElfMagic), std::end(kElfMagic), kernel.code.begin())) {
     return internalError("compiled code must be an ELF file: got " + std::to_string(kernel.code.size()) +
-                         " bytes that are none");
+                         " bytes that are none")
+        .atStage("assemble");
   }
-  return kernel.recipe.validate();
+  return kernel.recipe.validate().atStage("build");
 }
 
 /// Adds where the reproducer of a failure lies, if it is one that a reproducer helps with.

@@ -62,8 +62,10 @@ Status Kernel::bind() {
     bound.fixed.programmaticLaunch = step.programmaticLaunch;
     for (const Argument &argument : step.arguments) {
       bool constant = argument.expression.isConstant();
+      bool scalar = argument.kind == Argument::Kind::Scalar;
       bound.arguments.push_back({argument.kind, argument.index, constant ? argument.expression.evaluate({}) : 0,
-                                 constant ? nullptr : &argument.expression});
+                                 constant ? nullptr : &argument.expression,
+                                 scalar ? recipe_.scalars[argument.index].type : ScalarType::Fp32});
     }
     steps_.push_back(std::move(bound));
   }
@@ -103,10 +105,29 @@ Status Kernel::checkTensors(std::span<const uint64_t> tensors) const {
   return okStatus();
 }
 
-Status Kernel::checkRest(const LaunchRequest &request) const {
-  if (request.scalars.size() != recipe_.scalars.size()) {
-    return wrongCount("scalars", recipe_.scalars.size(), request.scalars.size());
+[[gnu::cold, gnu::noinline]] static Status needsTyped(const ScalarForm &form) {
+  return invalidArgument("scalar " + form.name + " must be given in typed_scalars, since it is of type " +
+                         std::string(scalarTypeName(form.type)) + ": got scalars");
+}
+
+Status Kernel::checkScalars(const LaunchRequest &request) const {
+  size_t count = request.scalars.size() + request.typedScalars.size();
+  if (count != recipe_.scalars.size()) {
+    return wrongCount("scalars", recipe_.scalars.size(), count);
   }
+  for (size_t i = 0; i < count; ++i) {
+    const ScalarForm &form = recipe_.scalars[i];
+    if (request.typedScalars.empty() && form.type != ScalarType::Fp32) {
+      return needsTyped(form);
+    }
+    if (!request.typedScalars.empty() && !encodeScalar(request.typedScalars[i], form.type)) {
+      return unfitScalar(request.typedScalars[i], form);
+    }
+  }
+  return okStatus();
+}
+
+Status Kernel::checkWorkspace(const LaunchRequest &request) const {
   int64_t needed = recipe_.workspaceBytes.evaluate(request.dimensions);
   if (needed <= 0) {
     return okStatus();
@@ -197,8 +218,10 @@ Status Kernel::packArguments(const BoundStep &step, const LaunchRequest &request
     case Argument::Kind::Integer64:
       value = static_cast<uint64_t>(number);
       break;
-    case Argument::Kind::Float32:
-      value = std::bit_cast<uint32_t>(request.scalars[argument.index]);
+    case Argument::Kind::Scalar:
+      // Those that are typed were found to fit.
+      value = request.typedScalars.empty() ? std::bit_cast<uint32_t>(request.scalars[argument.index])
+                                           : *encodeScalar(request.typedScalars[argument.index], argument.scalar);
       break;
     case Argument::Kind::Workspace:
       value = request.workspace + static_cast<uint64_t>(number);
@@ -226,7 +249,8 @@ Status Kernel::launch(const LaunchRequest &request) const {
     return okStatus();
   }
   JITK_TRY(checkTensors(request.tensors));
-  JITK_TRY(checkRest(request));
+  JITK_TRY(checkScalars(request));
+  JITK_TRY(checkWorkspace(request));
 
   Storage storage;
   for (size_t i = 0; i < steps_.size(); ++i) {

@@ -7,6 +7,7 @@
 #include "src/runtime/EntrySource.h"
 #include "src/runtime/Problem.h"
 #include "src/runtime/Recipe.h"
+#include "src/runtime/ScalarValue.h"
 #include "src/runtime/TensorContract.h"
 #include "src/support/Status.h"
 
@@ -20,7 +21,8 @@ namespace jitk {
 struct LaunchRequest {
   std::span<const uint64_t> tensors; ///< device addresses
   std::span<const int64_t> dimensions;
-  std::span<const float> scalars;
+  std::span<const float> scalars; ///< of a kernel that takes fp32 alone; else `typedScalars`
+  std::span<const jitk_scalar_t> typedScalars = {};
   uint64_t workspace = 0;
   uint64_t workspaceBytes = 0;
   StreamHandle stream = nullptr;
@@ -58,6 +60,7 @@ private:
     uint32_t index;
     int64_t constant;          ///< value if `dynamic` is null
     const Expression *dynamic; ///< in `recipe_`
+    ScalarType scalar;
   };
   struct BoundStep {
     DeviceFunction *function; ///< owned by `module_`
@@ -70,7 +73,8 @@ private:
   Kernel() = default;
   Status bind();
   Status checkTensors(std::span<const uint64_t> tensors) const;
-  Status checkRest(const LaunchRequest &request) const;
+  Status checkScalars(const LaunchRequest &request) const;
+  Status checkWorkspace(const LaunchRequest &request) const;
   Status evaluateGrid(const LaunchStep &step, std::span<const int64_t> dimensions, Grid &grid) const;
   Status encodeTensorMaps(const BoundStep &step, const LaunchRequest &request, Storage &storage) const;
   Status packArguments(const BoundStep &step, const LaunchRequest &request, Storage &storage) const;

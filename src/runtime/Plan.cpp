@@ -90,17 +90,17 @@ Status Plan::prepare(PrepareOptions options) {
   return okStatus();
 }
 
-Status Plan::wait(std::optional<std::chrono::milliseconds> timeout) {
+Status Plan::wait(std::optional<std::chrono::milliseconds> timeout, std::string *key) {
   std::shared_ptr<Preparation> running = preparation();
-  return running ? running->wait(timeout) : okStatus();
+  return running ? running->wait(timeout, key) : okStatus();
 }
 
-Status Plan::wait(const Problem &problem, std::optional<std::chrono::milliseconds> timeout) {
+Status Plan::wait(const Problem &problem, std::optional<std::chrono::milliseconds> timeout, std::string *key) {
   std::shared_ptr<Preparation> running = preparation();
   if (!running) {
     return invalidArgument("plan must be in preparation, or prepared").atStage("plan");
   }
-  return running->wait(problem, timeout);
+  return running->wait(problem, timeout, key);
 }
 
 Result<std::string> Plan::trace() const {

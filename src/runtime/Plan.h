@@ -58,9 +58,10 @@ public:
   /// Starts; `options.keep` is set here. With the policy Background a generic kernel of each op is prepared too, before
   /// all others; one that cannot be made is a line in the log.
   Status prepare(PrepareOptions options);
-  Status wait(std::optional<std::chrono::milliseconds> timeout);
+  /// `key` as of `Preparation::wait`.
+  Status wait(std::optional<std::chrono::milliseconds> timeout, std::string *key = nullptr);
   /// Waits for one problem of the preparation, and returns its outcome.
-  Status wait(const Problem &problem, std::optional<std::chrono::milliseconds> timeout);
+  Status wait(const Problem &problem, std::optional<std::chrono::milliseconds> timeout, std::string *key = nullptr);
   void cancel();
   /// See `Preparation::trace`; of the last preparation. InvalidArgument if there was none.
   Result<std::string> trace() const;

@@ -45,10 +45,11 @@ void Preparation::prepareNext() {
 
 Status Preparation::mayBegin() const {
   if (cancelled_.load(std::memory_order_relaxed)) {
-    return {StatusCode::Cancelled, "preparation was cancelled"};
+    return Status(StatusCode::Cancelled, "preparation was cancelled").atStage("plan");
   }
   if (options_.deadline && std::chrono::steady_clock::now() >= *options_.deadline) {
-    return {StatusCode::DeadlineExceeded, "deadline of the preparation passed before this kernel was begun"};
+    return Status(StatusCode::DeadlineExceeded, "deadline of the preparation passed before this kernel was begun")
+        .atStage("plan");
   }
   return okStatus();
 }
@@ -100,9 +101,6 @@ void Preparation::finish(size_t index, Outcome outcome) {
                       outcome.status.code(), outcome.entry ? outcome.entry->facts : EntryFacts()});
     // The count itself goes up after the callback: who waits may free what the callback uses.
     done = numFinished_ + 1;
-    if (!outcome.status.ok() && firstFailure_.ok() && !item.generic) {
-      firstFailure_ = outcome.status.clone();
-    }
   }
   if (!outcome.status.ok() && item.generic) {
     runtime_.log().warning("compile", "there is no generic kernel to fall back on: " + item.problem->label + ": " +
@@ -121,24 +119,44 @@ void Preparation::finish(size_t index, Outcome outcome) {
   }
   std::lock_guard lock(mutex_);
   ++numFinished_;
+  if (!outcome.status.ok() && !firstFailure_ && !item.generic) {
+    firstFailure_ = index;
+  }
   outcomes_[index] = std::move(outcome.status);
   changed_.notify_all();
 }
 
-Status Preparation::wait(std::optional<std::chrono::milliseconds> timeout) {
+void Preparation::giveKey(size_t index, std::string *key) {
+  if (!key) {
+    return;
+  }
+  Target target = options_.device ? options_.device->target() : options_.target;
+  if (Result<Key> made = runtime_.entries().keyOf(*items_[index].problem, target); made.ok()) {
+    *key = made->name();
+  }
+}
+
+Status Preparation::wait(std::optional<std::chrono::milliseconds> timeout, std::string *key) {
   std::unique_lock lock(mutex_);
   auto over = [this] { return numFinished_ == items_.size(); };
   if (!timeout) {
     changed_.wait(lock, over);
   } else if (!changed_.wait_for(lock, *timeout, over)) {
-    return {StatusCode::DeadlineExceeded, "preparation goes on after " + std::to_string(timeout->count()) +
-                                              " ms: " + std::to_string(numFinished_) + " of " +
-                                              std::to_string(items_.size()) + " kernels are finished"};
+    return Status(StatusCode::DeadlineExceeded, "preparation goes on after " + std::to_string(timeout->count()) +
+                                                    " ms: " + std::to_string(numFinished_) + " of " +
+                                                    std::to_string(items_.size()) + " kernels are finished")
+        .atStage("plan");
   }
-  return firstFailure_.clone();
+  if (!firstFailure_) {
+    return okStatus();
+  }
+  // Nothing changes any more.
+  lock.unlock();
+  giveKey(*firstFailure_, key);
+  return outcomes_[*firstFailure_]->clone();
 }
 
-Status Preparation::wait(const Problem &problem, std::optional<std::chrono::milliseconds> timeout) {
+Status Preparation::wait(const Problem &problem, std::optional<std::chrono::milliseconds> timeout, std::string *key) {
   auto place = places_.find(problem.text);
   if (place == places_.end()) {
     return invalidArgument("description must be one of the preparation: got " + problem.label).atStage("plan");
@@ -149,8 +167,16 @@ Status Preparation::wait(const Problem &problem, std::optional<std::chrono::mill
   if (!timeout) {
     changed_.wait(lock, over);
   } else if (!changed_.wait_for(lock, *timeout, over)) {
-    return {StatusCode::DeadlineExceeded,
-            "kernel is not ready after " + std::to_string(timeout->count()) + " ms: " + problem.label};
+    lock.unlock();
+    giveKey(place->second, key);
+    return Status(StatusCode::DeadlineExceeded,
+                  "kernel is not ready after " + std::to_string(timeout->count()) + " ms: " + problem.label)
+        .atStage("plan");
+  }
+  // It does not change any more.
+  lock.unlock();
+  if (!outcome->ok()) {
+    giveKey(place->second, key);
   }
   return outcome->clone();
 }

@@ -56,10 +56,11 @@ public:
   void start();
   /// Problems that are not begun fail with Cancelled.
   void cancel() { cancelled_.store(true, std::memory_order_relaxed); }
-  /// OK if all went well; DeadlineExceeded if it goes on after `timeout` (none: never); else the first failure.
-  Status wait(std::optional<std::chrono::milliseconds> timeout);
+  /// OK if all went well; DeadlineExceeded if it goes on after `timeout` (none: never); else the first failure. `key`
+  /// (may be null) gets the name of the key whose failure it is; it stays as it is where there is none.
+  Status wait(std::optional<std::chrono::milliseconds> timeout, std::string *key = nullptr);
   /// The outcome of one problem, once it is there; InvalidArgument if the preparation does not have it.
-  Status wait(const Problem &problem, std::optional<std::chrono::milliseconds> timeout);
+  Status wait(const Problem &problem, std::optional<std::chrono::milliseconds> timeout, std::string *key = nullptr);
   bool finished();
   /// What was done when and on which worker, so far, in Chrome's trace event format (chrome://tracing, Perfetto).
   std::string trace();
@@ -89,6 +90,7 @@ private:
   Outcome prepareOnDevice(const std::shared_ptr<const Problem> &problem);
   Outcome prepareInStore(const Problem &problem);
   void finish(size_t index, Outcome outcome);
+  void giveKey(size_t index, std::string *key);
 
   Runtime &runtime_;
   const PrepareOptions options_;
@@ -104,7 +106,7 @@ private:
   std::vector<std::optional<Status>> outcomes_; ///< guarded by mutex_
   std::vector<Span> spans_;                     ///< guarded by mutex_
   std::map<std::thread::id, size_t> workers_;   ///< in the order in which they began; guarded by mutex_
-  Status firstFailure_;                         ///< guarded by mutex_
+  std::optional<size_t> firstFailure_;          ///< index of its item; guarded by mutex_
 };
 
 } // namespace jitk

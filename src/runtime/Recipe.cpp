@@ -5,10 +5,11 @@
 namespace jitk {
 
 // Changes with the byte form below.
-static constexpr uint32_t kRecipeVersion = 2;
+static constexpr uint32_t kRecipeVersion = 3;
 
 // Least bytes of one element, for `ByteReader::count`.
-static constexpr size_t kTermBytes = 9, kStringBytes = 4, kArgumentBytes = 9, kTensorMapBytes = 28, kStepBytes = 44;
+static constexpr size_t kTermBytes = 9, kStringBytes = 4, kScalarBytes = 5, kArgumentBytes = 9, kTensorMapBytes = 28,
+                        kStepBytes = 44;
 
 static void write(ByteWriter &writer, const Expression &expression) {
   writer.integer(static_cast<uint32_t>(expression.terms().size()));
@@ -76,7 +77,11 @@ std::vector<uint8_t> Recipe::serialize() const {
   write(writer, dimensions);
   write(writer, tensors);
   write(writer, alignments);
-  write(writer, scalars);
+  writer.integer(static_cast<uint32_t>(scalars.size()));
+  for (const ScalarForm &scalar : scalars) {
+    writer.string(scalar.name);
+    writer.integer(static_cast<uint8_t>(scalar.type));
+  }
   writer.integer(static_cast<uint32_t>(tensorMaps.size()));
   for (const TensorMap &map : tensorMaps) {
     write(writer, map);
@@ -167,7 +172,11 @@ Result<Recipe> Recipe::deserialize(std::span<const uint8_t> bytes) {
   recipe.dimensions = readNames(reader);
   recipe.tensors = readNames(reader);
   recipe.alignments = readNumbers(reader);
-  recipe.scalars = readNames(reader);
+  recipe.scalars.resize(reader.count(kScalarBytes));
+  for (ScalarForm &scalar : recipe.scalars) {
+    scalar.name = reader.string();
+    scalar.type = static_cast<ScalarType>(reader.integer<uint8_t>());
+  }
   recipe.tensorMaps.resize(reader.count(kTensorMapBytes));
   for (TensorMap &map : recipe.tensorMaps) {
     map = readTensorMap(reader);
@@ -241,7 +250,7 @@ static Status validateArgument(const Argument &argument, const Recipe &recipe) {
   case Argument::Kind::Tensor:
     limit = recipe.tensors.size();
     break;
-  case Argument::Kind::Float32:
+  case Argument::Kind::Scalar:
     limit = recipe.scalars.size();
     break;
   case Argument::Kind::TensorMap:
@@ -299,6 +308,11 @@ Status Recipe::validate() const {
   }
   if (steps.empty() || steps.size() > kMaximalSteps) {
     return wrong(std::to_string(steps.size()) + " steps");
+  }
+  for (const ScalarForm &scalar : scalars) {
+    if (scalar.type > ScalarType::UInt64) {
+      return wrong("scalar type " + std::to_string(static_cast<int>(scalar.type)));
+    }
   }
   for (const TensorMap &map : tensorMaps) {
     JITK_TRY(validateMap(map, *this));

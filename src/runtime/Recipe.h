@@ -3,6 +3,7 @@
 #pragma once
 
 #include "src/ops/Expression.h"
+#include "src/ops/Scalar.h"
 #include "src/support/Status.h"
 
 #include <array>
@@ -27,7 +28,7 @@ struct Argument {
     Tensor,    ///< device address of tensor `index`
     Integer32, ///< value of `expression`
     Integer64, ///< value of `expression`
-    Float32,   ///< scalar `index` of the launch
+    Scalar,    ///< scalar `index` of the launch
     Workspace, ///< device address of the workspace plus `expression` bytes
     TensorMap, ///< tensor map `index`, 128 bytes by value
     Null,      ///< an 8-byte zero
@@ -71,7 +72,7 @@ struct Recipe {
   std::vector<std::string> dimensions; ///< the dynamic dimensions, in the order in which a launch gives them
   std::vector<std::string> tensors;    ///< in the order in which a launch gives them
   std::vector<uint32_t> alignments;    ///< bytes that each tensor's address must be a multiple of
-  std::vector<std::string> scalars;    ///< f32 scalars, in the order in which a launch gives them
+  std::vector<ScalarForm> scalars;     ///< in the order in which a launch gives them
   std::vector<TensorMap> tensorMaps;
   std::vector<LaunchStep> steps;
   Expression workspaceBytes;

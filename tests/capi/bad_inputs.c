@@ -168,6 +168,7 @@ static void launches(jitk_runtime_t runtime, jitk_device_t device) {
   uint64_t tensors[] = {0x1000, 0x2000, 0x3000};
   int64_t size = 64;
   float scalar = 1;
+  jitk_scalar_t typed = {JITK_SCALAR_FLOAT, {1.0}};
   jitk_kernel_t kernel = NULL;
   jitk_device_t other = NULL;
   jitk_description_t description = describe("matmul m=*%16<=512 n=64 k=64");
@@ -197,7 +198,14 @@ static void launches(jitk_runtime_t runtime, jitk_device_t device) {
   CHECK_INVALID(jitk_kernel_launch(kernel, &launch, &error), "number of scalars must be 0: got 1");
   launch.scalars = NULL;
   CHECK_INVALID(jitk_kernel_launch(kernel, &launch, &error), "launch.scalars must not be null");
+  launch.scalars = &scalar;
+  launch.num_typed_scalars = 1;
+  CHECK_INVALID(jitk_kernel_launch(kernel, &launch, &error), "launch.typed_scalars must not be null");
+  launch.typed_scalars = &typed;
+  CHECK_INVALID(jitk_kernel_launch(kernel, &launch, &error), "launch must have scalars or typed_scalars: got both");
   launch.num_scalars = 0;
+  CHECK_INVALID(jitk_kernel_launch(kernel, &launch, &error), "number of scalars must be 0: got 1");
+  launch.num_typed_scalars = 0;
   CHECK_OK(jitk_device_open(runtime, "emulator:sm_80", NULL, &other, &error));
   launch.device = other;
   CHECK_INVALID(jitk_kernel_launch(kernel, &launch, &error),

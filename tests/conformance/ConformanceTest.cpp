@@ -144,7 +144,7 @@ void checkAll(std::string_view op) {
 /// What a launch on made-up addresses is refused with, the tensor of number `misaligned` 8 bytes off; the workspace has
 /// the size that is asked for, less `missing`.
 static std::string refusal(const std::string &text, const std::vector<int64_t> &sizes, size_t misaligned,
-                           std::vector<float> scalars = {}, uint64_t missing = 0) {
+                           std::vector<api::Scalar> scalars = {}, uint64_t missing = 0) {
   api::Kernel kernel =
       api::Kernel::obtain(Session::get().runtime, Session::get().device, api::Description::parse(text));
   std::vector<uint64_t> addresses(kernel.tensors().size(), 0x10000);

@@ -145,6 +145,78 @@ void checkAxpy(const Attributes &attributes) {
   CHECK(y == wanted);
 }
 
+/// Stores each of its scalars.
+constexpr const char *kScalarsCommonIr = R"(
+tt.func public @scalars(%pa: !tt.ptr<f32>, %pb: !tt.ptr<f64>, %pc: !tt.ptr<f16>, %pd: !tt.ptr<bf16>,
+                        %pe: !tt.ptr<i32>, %pf: !tt.ptr<i64>, %pg: !tt.ptr<i32>, %ph: !tt.ptr<i64>,
+                        %a: f32, %b: f64, %c: f16, %d: bf16, %e: i32, %f: i64, %g: i32, %h: i64) {
+  tt.store %pa, %a : !tt.ptr<f32>
+  tt.store %pb, %b : !tt.ptr<f64>
+  tt.store %pc, %c : !tt.ptr<f16>
+  tt.store %pd, %d : !tt.ptr<bf16>
+  tt.store %pe, %e : !tt.ptr<i32>
+  tt.store %pf, %f : !tt.ptr<i64>
+  tt.store %pg, %g : !tt.ptr<i32>
+  tt.store %ph, %h : !tt.ptr<i64>
+  tt.return
+}
+)";
+
+/// The same; of the types that need a header, the bits.
+constexpr const char *kScalarsCuda = R"(
+extern "C" __global__ void scalars(float *pa, double *pb, unsigned short *pc, unsigned short *pd, int *pe, long long *pf,
+                                   unsigned *pg, unsigned long long *ph, float a, double b, unsigned short c,
+                                   unsigned short d, int e, long long f, unsigned g, unsigned long long h) {
+  *pa = a; *pb = b; *pc = c; *pd = d; *pe = e; *pf = f; *pg = g; *ph = h;
+}
+)";
+
+Attributes withScalars(const char *language, const char *source) {
+  Attributes attributes = {{"language", language},
+                           {"source", source},
+                           {"entry", "scalars"},
+                           {"arguments",
+                            "pa: written fp32[1], pb: written fp64[1], pc: written fp16[1], pd: written bf16[1], "
+                            "pe: written int32[1], pf: written int64[1], pg: written int32[1], ph: written int64[1], "
+                            "a: fp32, b: fp64, c: fp16, d: bf16, e: scalar int32, f: scalar int64, g: scalar uint32, "
+                            "h: scalar uint64"},
+                           {"grid", "1"}};
+  if (std::string_view(language) == "cuda") {
+    attributes.emplace_back("block", "1");
+  }
+  return attributes;
+}
+
+/// The kernel stores the bits that its scalars have in their types.
+void checkScalars(const Attributes &attributes) {
+  const api::Device &device = Session::get().device;
+  api::Kernel kernel =
+      api::Kernel::obtain(Session::get().runtime, device, api::Description::create("user_kernel", attributes));
+  CHECK(kernel.scalars() == std::vector<std::string>{"a", "b", "c", "d", "e", "f", "g", "h"});
+  CHECK(kernel.scalarTypes() ==
+        std::vector<std::string>{"fp32", "fp64", "fp16", "bf16", "int32", "int64", "uint32", "uint64"});
+  const std::vector<size_t> bytes = {4, 8, 2, 2, 4, 8, 4, 8};
+  std::vector<api::Buffer> buffers;
+  std::vector<uint64_t> addresses;
+  for (size_t size : bytes) {
+    buffers.emplace_back(device, size);
+    addresses.push_back(buffers.back().address());
+  }
+  kernel.launch(addresses, {}, {0.1f, 0.1, 0.333251953125, -3.140625, -7, INT64_MIN + 5, 0xFFFFFFFFu, UINT64_MAX - 2});
+  device.synchronize();
+  std::vector<uint64_t> stored;
+  for (const api::Buffer &buffer : buffers) {
+    uint64_t &bits = stored.emplace_back(0);
+    device.copyToHost(&bits, buffer.address(), buffer.size());
+  }
+  CHECK(stored == std::vector<uint64_t>{0x3DCCCCCD, 0x3FB999999999999A, 0x3555, 0xC049, 0xFFFFFFF9, 0x8000000000000005,
+                                        0xFFFFFFFF, 0xFFFFFFFFFFFFFFFD});
+  CHECK_THROWS_WITH(kernel.launch(addresses, {}, {1.0f, 1.0, 1.0, 1.0, 1.5, 0, 0, 0}),
+                    "scalar e must be an integer, since it is of type int32: got the float 1.5");
+  CHECK_THROWS_WITH(kernel.launch(addresses, {}, {1.0f, 1.0, 1.0, 1.0, 1, 0, -1, 0}),
+                    "scalar g must be in the range of uint32: got -1");
+}
+
 jitk_status_t statusOf(const Attributes &attributes, std::string &message) {
   try {
     api::Kernel::obtain(Session::get().runtime, Session::get().device,
@@ -226,6 +298,13 @@ TEST_SUITE("conformance/UserKernel") {
     CHECK(message.find("an emulator runs kernels in CommonIR and TTGIR, and none in CUDA C++") != std::string::npos);
   }
 
+  TEST_CASE("scalars of every type arrive") {
+    checkScalars(withScalars("commonir", kScalarsCommonIr));
+    if (!lane.isEmulator()) {
+      checkScalars(withScalars("cuda", kScalarsCuda));
+    }
+  }
+
   TEST_CASE("what the source and the description do not agree on is named") {
     Attributes good = withSource("ttgir", kAxpyTtgir);
     std::string message;
@@ -241,6 +320,10 @@ TEST_SUITE("conformance/UserKernel") {
             "argument x must be a tensor of fp16 as the source has it: got !tt.ptr<f32>");
     refused(changed(good, "arguments", "x: read fp32[n], y: updated fp32[n], a: fp32, n: int64"),
             "argument n must be int64 as the source has it: got i32");
+    refused(changed(good, "arguments", "x: read fp32[n], y: updated fp32[n], a: bf16, n: int32"),
+            "argument a must be bf16 as the source has it: got f32");
+    refused(changed(good, "arguments", "x: read fp32[n], y: updated fp32[n], a: fp32, n: scalar uint64"),
+            "argument n must be uint64 as the source has it: got i32");
     refused(changed(good, "source", "module {\n  tt.func public @axpy(%x: !tt.nothing)\n}"), "source:2:");
   }
 

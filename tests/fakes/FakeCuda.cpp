@@ -66,6 +66,9 @@ FAKE_EXPORT int fake_cuda_most_modules() {
   std::lock_guard lock(mutex);
   return fake_cuda()->mostModules;
 }
+FAKE_EXPORT void fake_cuda_fail(const char *symbol, int code) { fake_cuda()->failures[symbol] = code; }
+FAKE_EXPORT void fake_cuda_set_capturing(int capturing) { fake_cuda()->capturing = capturing != 0; }
+FAKE_EXPORT void fake_cuda_set_version(int version) { fake_cuda()->version = version; }
 FAKE_EXPORT void fake_cuda_remember(int remember) { fake_cuda()->remember = remember != 0; }
 
 /// Notes the call; returns the answer that the test wants of it.
@@ -113,17 +116,18 @@ FAKE_EXPORT CUresult cuDriverGetVersion(int *version) {
 }
 
 FAKE_EXPORT CUresult cuGetErrorName(CUresult error, const char **name) {
-  switch (error) {
-  case CUDA_ERROR_OUT_OF_MEMORY:
-    *name = "CUDA_ERROR_OUT_OF_MEMORY";
-    return CUDA_SUCCESS;
-  case CUDA_ERROR_INVALID_IMAGE:
-    *name = "CUDA_ERROR_INVALID_IMAGE";
-    return CUDA_SUCCESS;
-  default:
-    *name = nullptr;
-    return CUDA_ERROR_INVALID_VALUE;
-  }
+  static const std::map<CUresult, const char *> kNames = {
+      {CUDA_ERROR_OUT_OF_MEMORY, "CUDA_ERROR_OUT_OF_MEMORY"},
+      {CUDA_ERROR_NO_DEVICE, "CUDA_ERROR_NO_DEVICE"},
+      {CUDA_ERROR_INVALID_IMAGE, "CUDA_ERROR_INVALID_IMAGE"},
+      {CUDA_ERROR_NO_BINARY_FOR_GPU, "CUDA_ERROR_NO_BINARY_FOR_GPU"},
+      {CUDA_ERROR_ILLEGAL_ADDRESS, "CUDA_ERROR_ILLEGAL_ADDRESS"},
+      {CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES"},
+      {CUDA_ERROR_LAUNCH_FAILED, "CUDA_ERROR_LAUNCH_FAILED"},
+  };
+  auto found = kNames.find(error);
+  *name = found == kNames.end() ? nullptr : found->second;
+  return *name ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
 FAKE_EXPORT CUresult cuGetErrorString(CUresult error, const char **text) {

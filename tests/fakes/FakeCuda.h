@@ -74,6 +74,10 @@ std::vector<void *> *fake_cuda_contexts();
 uint64_t fake_cuda_count(const char *symbol);
 /// `mostModules`.
 int fake_cuda_most_modules();
+/// Sets `failures`, and what else is pretended; for programs in C and Python.
+void fake_cuda_fail(const char *symbol, int code);
+void fake_cuda_set_capturing(int capturing);
+void fake_cuda_set_version(int version);
 /// Sets `remember`.
 void fake_cuda_remember(int remember);
 /// The context of a device, as cuDevicePrimaryCtxRetain gives it.

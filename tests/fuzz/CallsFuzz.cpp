@@ -163,9 +163,12 @@ void launch(World &world, Choices &choices) {
   uint64_t tensors[4];
   int64_t dimensions[4];
   float scalars[4] = {};
+  jitk_scalar_t typedScalars[4] = {};
   for (size_t i = 0; i < 4; ++i) {
     tensors[i] = choices.next() * uint64_t{8};
     dimensions[i] = static_cast<int64_t>(choices.next()) - 8;
+    typedScalars[i].kind = static_cast<jitk_scalar_kind_t>(choices.next() % 5);
+    typedScalars[i].int_value = static_cast<int64_t>(choices.next()) - 8;
   }
   jitk_launch_t arguments = {};
   arguments.struct_size = choices.next() % 8 == 0 ? choices.next() % sizeof arguments : sizeof arguments;
@@ -175,6 +178,8 @@ void launch(World &world, Choices &choices) {
   arguments.num_dimensions = choices.next() % 5;
   arguments.scalars = scalars;
   arguments.num_scalars = choices.next() % 5;
+  arguments.typed_scalars = choices.next() % 8 == 0 ? nullptr : typedScalars;
+  arguments.num_typed_scalars = choices.next() % 3;
   arguments.device = world.devices.get(choices);
   world.check(jitk_kernel_launch(world.kernels.get(choices), &arguments, &world.error));
 }
@@ -185,6 +190,7 @@ void ask(World &world, Choices &choices) {
   FUZZ_REQUIRE((jitk_kernel_tensor_name(kernel, index) != nullptr) == (index < jitk_kernel_num_tensors(kernel)));
   FUZZ_REQUIRE((jitk_kernel_dimension_name(kernel, index) != nullptr) == (index < jitk_kernel_num_dimensions(kernel)));
   FUZZ_REQUIRE((jitk_kernel_scalar_name(kernel, index) != nullptr) == (index < jitk_kernel_num_scalars(kernel)));
+  FUZZ_REQUIRE((jitk_kernel_scalar_type(kernel, index) != nullptr) == (index < jitk_kernel_num_scalars(kernel)));
   jitk_kernel_info_t info = {};
   info.struct_size = choices.next() % 4 == 0 ? choices.next() % sizeof info : sizeof info;
   world.check(jitk_kernel_info(kernel, &info, &world.error));

@@ -93,7 +93,7 @@ TEST_SUITE("gpu") {
           api::Kernel::obtain(Session::get().runtime, Session::get().device, api::Description::parse(text));
       api::Buffer workspace(Session::get().device, std::max<uint64_t>(kernel.workspaceBytes({}), 1));
       // The only scalar of an op is a softmax scale.
-      std::vector<float> scalars((*findOp(parseDescription(text)->op()))->scalars.size(), 0.04F);
+      std::vector<api::Scalar> scalars((*findOp(parseDescription(text)->op()))->scalars.size(), 0.04F);
       std::vector<OnDevice> sets;
       std::vector<std::vector<std::vector<uint8_t>>> first(kSets); // of each set, each output
       for (int set = 0; set < kSets; ++set) {

@@ -127,7 +127,7 @@ TEST_SUITE("gpu") {
       OnDevice tensors(text, 7);
       api::Kernel kernel = obtain(Session::get().runtime, text);
       api::Buffer workspace(Session::get().device, std::max<uint64_t>(kernel.workspaceBytes({}), 1));
-      std::vector<float> scalars((*findOp(parseDescription(text)->op()))->scalars.size(), 0.04F);
+      std::vector<api::Scalar> scalars((*findOp(parseDescription(text)->op()))->scalars.size(), 0.04F);
       std::vector<size_t> outputs;
       for (size_t i = 0; i < tensors.size(); ++i) {
         if (tensors.isWritten(i)) {

@@ -150,7 +150,7 @@ struct Work {
   std::string text;
   OnDevice tensors;
   api::Description description;
-  std::vector<float> scalars;
+  std::vector<api::Scalar> scalars;
   api::Kernel kernel;
   api::Buffer workspace;
 };

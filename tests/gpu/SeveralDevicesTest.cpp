@@ -46,8 +46,8 @@ bool hasTwoDevices() {
   return count >= kNumDevices;
 }
 
-std::vector<float> scalarsOf(const std::string &text) {
-  return std::vector<float>((*findOp(parseDescription(text)->op()))->scalars.size(), 0.04F);
+std::vector<api::Scalar> scalarsOf(const std::string &text) {
+  return std::vector<api::Scalar>((*findOp(parseDescription(text)->op()))->scalars.size(), 0.04F);
 }
 
 std::vector<uint8_t> outputOf(const OnDevice &tensors) {

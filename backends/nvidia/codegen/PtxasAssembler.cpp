@@ -67,7 +67,11 @@ public:
           .withToolOutput(child->output);
     }
     if (child->exitCode != 0) {
-      return internalError("ptxas refused the kernel: exit code " + std::to_string(child->exitCode))
+      bool tooOld = isTooOld(child->output);
+      Status failure = tooOld ? unavailable(identity_ + " is too old for " + target.architecture() + " or its PTX")
+                              : internalError("ptxas refused the kernel: exit code " + std::to_string(child->exitCode));
+      return std::move(failure)
+          .withNote("while running " + commandText(arguments))
           .withToolOutput(std::move(child->output))
           .atStage("assemble");
     }
@@ -80,6 +84,20 @@ public:
   }
 
 private:
+  /// Whether ptxas does not know the architecture, or the version of PTX: the machine's fault, where all else is ours.
+  static bool isTooOld(std::string_view output) {
+    return output.find("is not defined for option 'gpu-name'") != std::string_view::npos ||
+           output.find("Unsupported .version") != std::string_view::npos;
+  }
+
+  static std::string commandText(const std::vector<std::string> &arguments) {
+    std::string text;
+    for (const std::string &argument : arguments) {
+      text += (text.empty() ? "" : " ") + argument;
+    }
+    return text;
+  }
+
   static std::vector<uint8_t> readFile(const std::string &path) {
     std::ifstream stream(path, std::ios::binary);
     return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};

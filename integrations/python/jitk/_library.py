@@ -55,6 +55,35 @@ class PrepareOptions(Sized):
     ]
 
 
+class ScalarValue(ctypes.Union):
+    _fields_ = [("float_value", c_double), ("int_value", c_int64), ("uint_value", c_uint64)]
+
+
+class Scalar(ctypes.Structure):
+    FLOAT, INT, UINT = 1, 2, 3
+    _anonymous_ = ["value"]
+    _fields_ = [("kind", c_int), ("value", ScalarValue)]
+
+
+class Launch(Sized):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("tensors", POINTER(c_uint64)),
+        ("num_tensors", c_size_t),
+        ("dimensions", POINTER(c_int64)),
+        ("num_dimensions", c_size_t),
+        ("scalars", POINTER(c_float)),
+        ("num_scalars", c_size_t),
+        ("workspace", c_uint64),
+        ("workspace_bytes", c_uint64),
+        ("stream", c_void_p),
+        ("device", c_void_p),
+        ("flags", c_uint64),
+        ("typed_scalars", POINTER(Scalar)),
+        ("num_typed_scalars", c_size_t),
+    ]
+
+
 class DlpackLaunch(Sized):
     _fields_ = [
         ("struct_size", c_size_t),
@@ -68,6 +97,8 @@ class DlpackLaunch(Sized):
         ("workspace_bytes", c_uint64),
         ("stream", c_void_p),
         ("flags", c_uint64),
+        ("typed_scalars", POINTER(Scalar)),
+        ("num_typed_scalars", c_size_t),
     ]
 
 
@@ -98,6 +129,7 @@ class KernelInfo(Sized):
 CHECKED = {
     "jitk_runtime_create": [POINTER(RuntimeOptions), POINTER(c_void_p)],
     "jitk_runtime_report": [c_void_p, POINTER(c_void_p)],
+    "jitk_op_info": [c_char_p, POINTER(c_void_p)],
     "jitk_runtime_configurations": [c_void_p, c_void_p, c_char_p, POINTER(c_void_p)],
     "jitk_runtime_store_configuration": [c_void_p, c_void_p, c_void_p, c_char_p],
     "jitk_runtime_kernel": [c_void_p, c_void_p, c_void_p, POINTER(c_void_p)],
@@ -114,8 +146,12 @@ CHECKED = {
     "jitk_plan_wait": [c_void_p, c_uint32],
     "jitk_plan_seal": [c_void_p],
     "jitk_plan_kernel": [c_void_p, c_void_p, c_void_p, POINTER(c_void_p)],
+    "jitk_store_list": [c_void_p, c_uint32, POINTER(c_void_p)],
+    "jitk_store_explain_key": [c_void_p, c_char_p, POINTER(c_void_p)],
+    "jitk_store_export": [c_void_p, c_char_p, POINTER(c_size_t)],
     "jitk_kernel_info": [c_void_p, POINTER(KernelInfo)],
     "jitk_kernel_workspace_bytes": [c_void_p, POINTER(c_int64), c_size_t, POINTER(c_uint64)],
+    "jitk_kernel_launch": [c_void_p, POINTER(Launch)],
     "jitk_kernel_launch_dlpack": [c_void_p, POINTER(DlpackLaunch)],
 }
 
@@ -144,6 +180,7 @@ PLAIN = {
     "jitk_kernel_tensor_name": (c_char_p, [c_void_p, c_size_t]),
     "jitk_kernel_num_scalars": (c_size_t, [c_void_p]),
     "jitk_kernel_scalar_name": (c_char_p, [c_void_p, c_size_t]),
+    "jitk_kernel_scalar_type": (c_char_p, [c_void_p, c_size_t]),
 }
 
 

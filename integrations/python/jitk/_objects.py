@@ -1,8 +1,10 @@
 """Runtime, Device, Plan and Kernel: thin owners of handles. All are safe to share between threads."""
 import ctypes
+import operator
+import os
 import weakref
 
-from ._library import DlpackLaunch, KernelInfo, PrepareOptions, RuntimeOptions, call, library, make
+from ._library import DlpackLaunch, KernelInfo, PrepareOptions, RuntimeOptions, Scalar, call, library, make
 
 _FOREVER = 2**32 - 1
 
@@ -42,13 +44,19 @@ def describe(op, **attributes):
 
 class Runtime(_Handle):
     """Workers, the store and the compiler. `store=""`: no disk; None: the default folder. `tuned`: kernels are built in
-    the configurations that `jitk tune` stored."""
+    the configurations that `jitk tune` stored. `others` are further fields of jitk_runtime_options_t by their names:
+    isolate_compiler=True, reproducers="failed", ..."""
 
-    def __init__(self, *, store=None, compiler_library=None, assembler=None, jobs=0, bundles=None, tuned=False):
+    def __init__(self, *, store=None, compiler_library=None, assembler=None, jobs=0, bundles=None, tuned=False, **others):
         options = RuntimeOptions(jobs=jobs, use_tuned=tuned)
         options.store_path = None if store is None else str(store).encode()
         options.compiler_library = None if compiler_library is None else str(compiler_library).encode()
         options.assembler = None if assembler is None else assembler.encode()
+        known = {name for name, _ in RuntimeOptions._fields_[1:]} - {"log", "log_user", "log_level", "num_bundles"}
+        for name, value in others.items():
+            if name not in known:
+                raise TypeError(f"runtime must have an option of that name: got {name}")
+            setattr(options, name, str(value).encode() if isinstance(value, (str, os.PathLike)) else value)
         if bundles is not None:
             options.bundles = (ctypes.c_char_p * max(len(bundles), 1))(*[str(path).encode() for path in bundles])
             options.num_bundles = len(bundles)
@@ -142,9 +150,12 @@ class Plan(_Handle):
         """Adds what a plan file holds."""
         call("jitk_plan_add_json", self, text.encode())
 
-    def prepare(self, device, *, wait=True, deadline_ms=0):
-        """Finds or compiles all kernels, and loads them. Without `wait` it returns at once."""
-        options = PrepareOptions(device=device._as_parameter_, deadline_ms=deadline_ms)
+    def prepare(self, device=None, *, target=None, wait=True, deadline_ms=0):
+        """Finds or compiles all kernels, and loads them; or, for a `target` such as "sm_90a", only fills the store.
+        Without `wait` it returns at once."""
+        options = PrepareOptions(deadline_ms=deadline_ms)
+        options.device = device._as_parameter_ if device else None
+        options.target = target.encode() if target else None
         call("jitk_plan_prepare", self, ctypes.byref(options))
         if wait:
             self.wait()
@@ -181,6 +192,12 @@ class Kernel(_Handle):
         count = library.jitk_kernel_num_scalars(self)
         return [library.jitk_kernel_scalar_name(self, i).decode() for i in range(count)]
 
+    @property
+    def scalar_types(self):
+        """The type of each of `scalars`: fp32, int64, ..."""
+        count = library.jitk_kernel_num_scalars(self)
+        return [library.jitk_kernel_scalar_type(self, i).decode() for i in range(count)]
+
     def info(self):
         """Facts of the kernel by name: description, key, registers, code_bytes, ..."""
         info = KernelInfo()
@@ -197,8 +214,9 @@ class Kernel(_Handle):
     def launch(self, *tensors, scalars=(), dimensions=(), workspace=0, workspace_bytes=0, stream=None,
                programmatic=False):
         """Enqueues the kernel on `stream` (a CUstream as an integer; None: the legacy default stream). Tensors are
-        anything with __dlpack__; dimensions are needed only where no shape tells them. `programmatic`: it may be
-        started while what precedes it in the stream ends, and waits for that on the device."""
+        anything with __dlpack__; scalars are numbers, integers where the kernel takes one; dimensions are needed only where
+        no shape tells them. `programmatic`: it may be started while what precedes it in the stream ends, and waits for that
+        on the device."""
         # The capsules own the views: they stay until the call has returned. No stream is told to __dlpack__, since the
         # caller orders the work: -1 asks for no synchronization.
         capsules = [_export(tensor) for tensor in tensors]
@@ -206,8 +224,10 @@ class Kernel(_Handle):
         launch = DlpackLaunch(num_tensors=len(capsules), workspace=workspace, workspace_bytes=workspace_bytes,
                               flags=LAUNCH_PROGRAMMATIC if programmatic else 0)
         launch.tensors = ctypes.cast(views, ctypes.POINTER(ctypes.c_void_p))
-        launch.scalars = (ctypes.c_float * max(len(scalars), 1))(*scalars)
-        launch.num_scalars = len(scalars)
+        if scalars:
+            types = self.scalar_types + [""] * len(scalars)  # too many are the library's to refuse
+            launch.typed_scalars = (Scalar * len(scalars))(*map(_scalar, types, scalars))
+            launch.num_typed_scalars = len(scalars)
         if dimensions:
             launch.dimensions = (ctypes.c_int64 * len(dimensions))(*dimensions)
             launch.num_dimensions = len(dimensions)
@@ -216,6 +236,18 @@ class Kernel(_Handle):
 
 
 LAUNCH_PROGRAMMATIC = 1  # JITK_LAUNCH_PROGRAMMATIC
+
+
+def _scalar(type_name, number):
+    """The number as the C API takes it; a TypeError for a float where the kernel takes an integer."""
+    if "int" not in type_name:
+        return Scalar(Scalar.FLOAT, float_value=float(number))
+    number = operator.index(number)
+    if not -(2**63) <= number < 2**64:
+        raise OverflowError(f"scalar must be in the range of {type_name}: got {number}")
+    return Scalar(Scalar.INT, int_value=number) if number < 2**63 else Scalar(Scalar.UINT, uint_value=number)
+
+
 _CPU = 1
 
 

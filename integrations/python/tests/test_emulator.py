@@ -10,7 +10,7 @@ import numpy
 
 if "JITK_TEST_COMPILER" not in os.environ:
     sys.exit("JITK_TEST_COMPILER is not set: run the tests by ctest, as `ctest --test-dir build/dev -R python/`")
-COMPILER = os.environ["JITK_TEST_COMPILER"]
+COMPILER = os.environ["JITK_TEST_COMPILER"] or None  # empty: the one that the library finds itself
 MATMUL = "matmul m=* n=32 k=64 dtype=fp16 out_dtype=fp32"
 
 # y = 3 x by blocks of 64, in CommonIR.
@@ -30,6 +30,16 @@ tt.func public @triple(%x: !tt.ptr<f32>, %y: !tt.ptr<f32>) {
   %v = tt.load %xp : tensor<64x!tt.ptr<f32>>
   %w = arith.mulf %v, %three : tensor<64xf32>
   tt.store %yp, %w : tensor<64x!tt.ptr<f32>>
+  tt.return
+}
+"""
+
+# Stores its scalars.
+SCALARS = """
+tt.func public @scalars(%x: !tt.ptr<f64>, %y: !tt.ptr<i64>, %z: !tt.ptr<i64>, %a: f64, %b: i64, %c: i64) {
+  tt.store %x, %a : !tt.ptr<f64>
+  tt.store %y, %b : !tt.ptr<i64>
+  tt.store %z, %c : !tt.ptr<i64>
   tt.return
 }
 """
@@ -98,6 +108,23 @@ class Emulator(unittest.TestCase):
         numpy.testing.assert_array_equal(y, 3 * x)
         with self.assertRaisesRegex(jitk.Error, "dimension n must be a multiple of 64: got 100"):
             plan.kernel(self.device, text).launch(x[:100], y[:100])
+
+    def test_scalars_of_other_types_than_float(self):
+        kernel = self.runtime.kernel(self.device, jitk.describe(
+            "user_kernel", language="commonir", source=SCALARS, entry="scalars", grid="1",
+            arguments="x: written fp64[1], y: written int64[1], z: written int64[1], "
+                      "a: fp64, b: scalar int64, c: scalar uint64"))
+        self.assertEqual(kernel.scalar_types, ["fp64", "int64", "uint64"])
+        x, y, z = self.device.array(1, "f8"), self.device.array(1, "i8"), self.device.array(1, "i8")
+        kernel.launch(x, y, z, scalars=[0.1, numpy.int64(-3), 2**64 - 1])
+        self.device.synchronize()
+        self.assertEqual((x[0], y[0], z[0]), (0.1, -3, -1))
+        with self.assertRaises(TypeError):
+            kernel.launch(x, y, z, scalars=[0.1, 2.5, 0])
+        with self.assertRaisesRegex(jitk.Error, "scalar c must be in the range of uint64: got -1"):
+            kernel.launch(x, y, z, scalars=[0.1, 1, -1])
+        with self.assertRaisesRegex(jitk.Error, "number of scalars must be 3: got 4"):
+            kernel.launch(x, y, z, scalars=[0.1, 1, 1, 1])
 
 
 if __name__ == "__main__":

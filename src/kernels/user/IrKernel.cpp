@@ -28,8 +28,9 @@ static bool isElement(llvm::StringRef dtype, Type type) {
     return type.isInteger(8) || isa<Float8E4M3FNType>(type);
   }
   return (dtype == "fp16" && type.isF16()) || (dtype == "bf16" && type.isBF16()) || (dtype == "fp32" && type.isF32()) ||
-         (dtype == "fp64" && type.isF64()) || (dtype == "int32" && type.isInteger(32)) ||
-         (dtype == "int64" && type.isInteger(64)) || ((dtype == "int8" || dtype == "uint8") && type.isInteger(8));
+         (dtype == "fp64" && type.isF64()) || ((dtype == "int32" || dtype == "uint32") && type.isInteger(32)) ||
+         ((dtype == "int64" || dtype == "uint64") && type.isInteger(64)) ||
+         ((dtype == "int8" || dtype == "uint8") && type.isInteger(8));
 }
 
 static Status checkType(const UserArgument &argument, Type type) {
@@ -46,8 +47,10 @@ static Status checkType(const UserArgument &argument, Type type) {
     return type.isInteger(32) ? okStatus() : disagree(argument, "int32", type);
   case Kind::Integer64:
     return type.isInteger(64) ? okStatus() : disagree(argument, "int64", type);
-  case Kind::Float32:
-    return type.isF32() ? okStatus() : disagree(argument, "fp32", type);
+  case Kind::Scalar:
+    return isElement(scalarTypeName(argument.scalar), type)
+               ? okStatus()
+               : disagree(argument, std::string(scalarTypeName(argument.scalar)), type);
   }
   return internalError("argument kind is unknown");
 }

@@ -9,9 +9,9 @@ static Argument addArgument(const UserArgument &argument, Recipe &recipe) {
     recipe.tensors.push_back(argument.name);
     recipe.alignments.push_back(argument.alignment);
     return {Argument::Kind::Tensor, static_cast<uint32_t>(recipe.tensors.size() - 1), {}};
-  case UserArgument::Kind::Float32:
-    recipe.scalars.push_back(argument.name);
-    return {Argument::Kind::Float32, static_cast<uint32_t>(recipe.scalars.size() - 1), {}};
+  case UserArgument::Kind::Scalar:
+    recipe.scalars.push_back({argument.name, argument.scalar});
+    return {Argument::Kind::Scalar, static_cast<uint32_t>(recipe.scalars.size() - 1), {}};
   case UserArgument::Kind::Integer32:
     return {Argument::Kind::Integer32, 0, argument.value};
   case UserArgument::Kind::Integer64:

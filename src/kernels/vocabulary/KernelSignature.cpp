@@ -74,7 +74,7 @@ void KernelSignature::dimension(llvm::StringRef name, const Dimension &dimension
 
 void KernelSignature::scalar(llvm::StringRef name) {
   parameters_.push_back({name.str(), Parameter::Kind::Scalar, {}, 1, uint32_t(recipe_.scalars.size())});
-  recipe_.scalars.push_back(name.str());
+  recipe_.scalars.push_back({name.str(), ScalarType::Fp32});
 }
 
 void KernelSignature::workspace(llvm::StringRef name, mlir::Type elementType, const Expression &elements) {
@@ -123,7 +123,7 @@ Argument KernelSignature::argument(const Parameter &parameter) const {
   case Parameter::Kind::Dimension:
     return {Argument::Kind::Integer32, 0, Expression::dimension(parameter.index)};
   case Parameter::Kind::Scalar:
-    return {Argument::Kind::Float32, parameter.index, {}};
+    return {Argument::Kind::Scalar, parameter.index, {}};
   }
   llvm_unreachable("all kinds are above");
 }

@@ -3,6 +3,7 @@
 #include "src/reference/Numeric.h"
 
 #include <algorithm>
+#include <cmath>
 #include <stdexcept>
 
 namespace jitk::checked {
@@ -70,6 +71,22 @@ template <typename T> static T valueOf(Result<T> result) {
   return *std::move(result);
 }
 
+std::vector<api::Scalar> toScalars(const api::Kernel &kernel, const std::vector<double> &numbers) {
+  std::vector<std::string> names = kernel.scalars(), types = kernel.scalarTypes();
+  std::vector<api::Scalar> scalars;
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    if (isFloat(parseScalarType(types.at(i)).value())) {
+      scalars.emplace_back(numbers[i]);
+    } else if (std::trunc(numbers[i]) == numbers[i] && std::fabs(numbers[i]) <= 0x1p53) {
+      scalars.emplace_back(static_cast<int64_t>(numbers[i]));
+    } else {
+      throw std::invalid_argument("scalar " + names[i] + " must be a whole number up to 2^53: got " +
+                                  std::to_string(numbers[i]));
+    }
+  }
+  return scalars;
+}
+
 Outcome run(const api::Runtime &runtime, const api::Device &device, const Problem &problem, bool check) {
   api::Description handle = api::Description::parse(problem.description);
   Description description = valueOf(parseDescription(problem.description));
@@ -78,7 +95,7 @@ Outcome run(const api::Runtime &runtime, const api::Device &device, const Proble
   if (problem.edit) {
     problem.edit(tensors);
   }
-  std::vector<float> scalars = reference::makeScalars(description, problem.values);
+  std::vector<double> scalars = reference::makeScalars(description, problem.values);
 
   Outcome outcome;
   outcome.kernel = api::Kernel::obtain(runtime, device, handle);
@@ -99,7 +116,8 @@ Outcome run(const api::Runtime &runtime, const api::Device &device, const Proble
   }
   uint64_t workspaceBytes = outcome.kernel.workspaceBytes(dimensions);
   api::Buffer workspace(device, std::max<uint64_t>(workspaceBytes, 256));
-  outcome.kernel.launch(addresses, dimensions, scalars, workspace.address(), workspace.size());
+  outcome.kernel.launch(addresses, dimensions, toScalars(outcome.kernel, scalars), workspace.address(),
+                        workspace.size());
   device.synchronize();
 
   std::vector<reference::Expected> expected;

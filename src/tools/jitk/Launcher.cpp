@@ -1,6 +1,7 @@
 #include "src/tools/jitk/Launcher.h"
 
 #include "src/ops/OpSchema.h"
+#include "src/tools/checked/CheckedRun.h"
 
 #include <algorithm>
 #include <chrono>
@@ -12,7 +13,7 @@ Launcher::Launcher(const api::Device &device, api::Kernel kernel, const std::str
     : device_(device), kernel_(std::move(kernel)) {
   Result<std::vector<reference::HostTensor>> tensors =
       reference::makeTensors(*parseDescription(line), sizes, 1, values);
-  scalars_ = reference::makeScalars(*parseDescription(line), values);
+  scalars_ = checked::toScalars(kernel_, reference::makeScalars(*parseDescription(line), values));
   for (const reference::HostTensor &tensor : *tensors) {
     buffers_.emplace_back(device, std::max<size_t>(tensor.bytes.size(), 1));
     device.copyToDevice(buffers_.back().address(), tensor.bytes.data(), tensor.bytes.size());

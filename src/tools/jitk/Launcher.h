@@ -26,7 +26,7 @@ private:
   std::vector<api::Buffer> buffers_;
   std::vector<uint64_t> addresses_;
   std::vector<int64_t> dimensions_;
-  std::vector<float> scalars_;
+  std::vector<api::Scalar> scalars_;
   api::Buffer workspace_;
 };
 

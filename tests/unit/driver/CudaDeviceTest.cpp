@@ -252,7 +252,7 @@ TEST_CASE("a driver that cannot begin is unavailable") {
   fixture.fake->failures["cuInit"] = 100;
   Result<std::shared_ptr<const Driver>> driver = Driver::open(JITK_FAKE_CUDA_NEW);
   CHECK(driver.status().code() == StatusCode::Unavailable);
-  CHECK(driver.status().toString() == "cuInit: error 100");
+  CHECK(driver.status().toString() == "cuInit: CUDA_ERROR_NO_DEVICE");
 }
 
 // --- code that goes while it runs

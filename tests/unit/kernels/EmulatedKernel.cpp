@@ -102,7 +102,7 @@ std::vector<std::vector<uint8_t>> EmulatedKernel::run(const emulator::DeviceOpti
       case Argument::Kind::Workspace:
         word = workspace + uint64_t(argument.expression.evaluate({}));
         break;
-      case Argument::Kind::Float32:
+      case Argument::Kind::Scalar:
         word = std::bit_cast<uint32_t>(scalars.at(argument.index));
         break;
       default:

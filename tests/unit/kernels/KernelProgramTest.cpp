@@ -71,7 +71,7 @@ void launchStep(emulator::test::Machine &machine, emulator::HostModule &module, 
     case Argument::Kind::Workspace:
       values.push_back(workspace + uint64_t(argument.expression.evaluate(sizes)));
       break;
-    case Argument::Kind::Float32:
+    case Argument::Kind::Scalar:
       values.push_back(std::bit_cast<uint32_t>(scalar));
       break;
     default:
@@ -105,7 +105,7 @@ TEST_SUITE("kernels/KernelProgram") {
     const Recipe &recipe = built.recipe;
     CHECK(recipe.validate().ok());
     CHECK(recipe.dimensions == std::vector<std::string>{"rows"});
-    CHECK(recipe.scalars == std::vector<std::string>{"scale"});
+    CHECK(recipe.scalars == std::vector<ScalarForm>{{"scale", ScalarType::Fp32}});
     REQUIRE(recipe.steps.size() == 2);
 
     using Kind = Argument::Kind;
@@ -118,7 +118,7 @@ TEST_SUITE("kernels/KernelProgram") {
     };
     CHECK(kinds(recipe.steps[0]) ==
           std::vector<Kind>{Kind::Tensor, Kind::Integer32, Kind::Workspace, Kind::Null, Kind::Null});
-    CHECK(kinds(recipe.steps[1]) == std::vector<Kind>{Kind::Tensor, Kind::Tensor, Kind::Integer32, Kind::Float32,
+    CHECK(kinds(recipe.steps[1]) == std::vector<Kind>{Kind::Tensor, Kind::Tensor, Kind::Integer32, Kind::Scalar,
                                                       Kind::Workspace, Kind::Workspace, Kind::Workspace, Kind::Null,
                                                       Kind::Null});
     CHECK(recipe.steps[0].threads == 32);

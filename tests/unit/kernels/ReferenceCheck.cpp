@@ -15,7 +15,7 @@ void checkKernel(const std::string &problem, BuildOf build, const std::vector<em
   REQUIRE(description.ok());
   Result<std::vector<reference::HostTensor>> tensors = reference::makeTensors(*description, {}, 1, given);
   REQUIRE(tensors.ok());
-  std::vector<float> scalars = reference::makeScalars(*description, given);
+  std::vector<double> scalars = reference::makeScalars(*description, given);
   Result<std::vector<reference::Expected>> expected =
       reference::computeExpected(*description, {}, *tensors, 1, scalars);
   REQUIRE(expected.ok());
@@ -28,7 +28,7 @@ void checkKernel(const std::string &problem, BuildOf build, const std::vector<em
   std::vector<std::vector<uint8_t>> first;
   for (const emulator::DeviceOptions &options : devices) {
     CAPTURE(options.seed);
-    std::vector<std::vector<uint8_t>> after = kernel.run(options, before, scalars);
+    std::vector<std::vector<uint8_t>> after = kernel.run(options, before, {scalars.begin(), scalars.end()});
     for (const reference::Expected &output : *expected) {
       auto found = std::ranges::find(*tensors, output.tensor, [](const auto &tensor) { return tensor.shape.name; });
       auto index = size_t(found - tensors->begin());

@@ -56,7 +56,7 @@ TEST_SUITE("ops/UserKernel") {
 
     REQUIRE(kernel.arguments.size() == 7);
     using Kind = UserArgument::Kind;
-    const Kind kinds[] = {Kind::Tensor,    Kind::Tensor,    Kind::Float32, Kind::Integer32,
+    const Kind kinds[] = {Kind::Tensor,    Kind::Tensor,    Kind::Scalar, Kind::Integer32,
                           Kind::Integer64, Kind::Workspace, Kind::Tensor};
     for (size_t i = 0; i < 7; ++i) {
       CAPTURE(i);
@@ -67,6 +67,28 @@ TEST_SUITE("ops/UserKernel") {
     CHECK(kernel.arguments[3].value.evaluate(sizes) == 300);
     CHECK(kernel.arguments[4].value.evaluate(sizes) == 1196);
     CHECK(kernel.arguments[5].value.evaluate(sizes) == 256);
+  }
+
+  TEST_CASE("a scalar has any of the types that a launch can give") {
+    Result<Description> description = describeWith(
+        {{"arguments", "a: fp32, b: fp64, c: fp16, d: bf16, n: scalar int32, f: scalar int64, g: scalar uint32, "
+                       "h: scalar uint64, i: scalar fp16, k: int32"}});
+    REQUIRE_MESSAGE(description.ok(), description.status().toString());
+    using enum ScalarType;
+    CHECK(*scalarForms(*description) == std::vector<ScalarForm>{{"a", Fp32},
+                                                                {"b", Fp64},
+                                                                {"c", Fp16},
+                                                                {"d", Bf16},
+                                                                {"n", Int32}, // not the dimension
+                                                                {"f", Int64},
+                                                                {"g", UInt32},
+                                                                {"h", UInt64},
+                                                                {"i", Fp16}});
+    CHECK(problemOf({{"arguments", "s: scalar e4m3"}}).find("the type of a scalar before it, and not 'e4m3'") !=
+          std::string::npos);
+    CHECK(problemOf({{"arguments", "s: scalar"}}).find("must have the type of a scalar at") != std::string::npos);
+    CHECK(problemOf({{"arguments", "s: uint32"}}).find("a known type before it, and not 'uint32'") !=
+          std::string::npos);
   }
 
   TEST_CASE("tensors have the shapes that are declared") {

@@ -1,8 +1,10 @@
 #include "tests/unit/runtime/Stub.h"
 
 #include <atomic>
+#include <cmath>
 #include <cstdlib>
 #include <doctest/doctest.h>
+#include <limits>
 #include <new>
 
 using namespace jitk;
@@ -22,11 +24,13 @@ struct Launch {
   std::vector<uint64_t> tensors = {0x1000, 0x2000, 0x3000};
   std::vector<int64_t> dimensions = {256};
   std::vector<float> scalars = {};
+  std::vector<jitk_scalar_t> typedScalars = {};
   uint64_t workspace = 0, workspaceBytes = 0;
   bool programmatic = false;
 
   Status on(const Kernel &kernel) const {
-    return kernel.launch({tensors, dimensions, scalars, workspace, workspaceBytes, nullptr, programmatic});
+    return kernel.launch(
+        {tensors, dimensions, scalars, typedScalars, workspace, workspaceBytes, nullptr, programmatic});
   }
 };
 
@@ -106,10 +110,10 @@ TEST_CASE("a workspace is asked for, checked and passed") {
 
 TEST_CASE("scalars and tensor maps are passed by value, and an empty step is skipped with its maps") {
   Recipe recipe = StubCompiler::makeRecipe(stubProblem("*")->description);
-  recipe.scalars = {"scale"};
+  recipe.scalars = {{"scale", ScalarType::Fp32}};
   recipe.tensorMaps = {{.tensor = 1, .sizes = {Expression::dimension(0)}, .strides = {}, .box = {64}},
                        {.tensor = 0, .sizes = {Expression::dimension(0)}, .strides = {}, .box = {8}}};
-  recipe.steps[0].arguments[1] = {Argument::Kind::Float32, 0, {}};
+  recipe.steps[0].arguments[1] = {Argument::Kind::Scalar, 0, {}};
   recipe.steps[0].arguments[2] = {Argument::Kind::TensorMap, 0, {}};
   LaunchStep never = recipe.steps[0];
   never.grid[1] = Expression::constant(0);
@@ -142,6 +146,98 @@ TEST_CASE("a step overlaps with one of its launch, and with what precedes it whe
     }
     CHECK(programmatic == std::vector<bool>{allowed, true, false, true});
   }
+}
+
+namespace {
+
+jitk_scalar_t floating(double value) { return {.kind = JITK_SCALAR_FLOAT, .float_value = value}; }
+jitk_scalar_t integer(int64_t value) { return {.kind = JITK_SCALAR_INT, .int_value = value}; }
+jitk_scalar_t natural(uint64_t value) { return {.kind = JITK_SCALAR_UINT, .uint_value = value}; }
+
+/// A kernel whose first argument is a scalar of the given type.
+struct ScalarKernel {
+  explicit ScalarKernel(ScalarType type) {
+    Recipe recipe = StubCompiler::makeRecipe(stubProblem("*")->description);
+    recipe.scalars = {{"s", type}};
+    recipe.steps[0].arguments[1] = {Argument::Kind::Scalar, 0, {}};
+    kernel = *Kernel::load(device, stubProblem("*"), obtained(recipe));
+  }
+
+  /// What the device was given, cut to the type's size as the device cuts it; all ones after a failure.
+  uint64_t bits(const jitk_scalar_t &value) const {
+    Status status = Launch{.typedScalars = {value}}.on(*kernel);
+    uint32_t unused = 64 - 8 * scalarBytes(kernel->recipe().scalars[0].type);
+    return status.ok() ? device->record->launches.back().arguments[1] << unused >> unused : ~uint64_t(0);
+  }
+  std::string refusal(const jitk_scalar_t &value) const {
+    return messageOf(Launch{.typedScalars = {value}}.on(*kernel));
+  }
+
+  std::shared_ptr<StubDevice> device = std::make_shared<StubDevice>(kTarget);
+  std::shared_ptr<const Kernel> kernel;
+};
+
+} // namespace
+
+TEST_CASE("a scalar is passed in the kernel's type") {
+  const double infinity = std::numeric_limits<double>::infinity();
+  ScalarKernel half(ScalarType::Fp16);
+  CHECK(half.bits(floating(-1.5)) == 0xBE00);
+  CHECK(half.bits(floating(1 + 0x1p-11)) == 0x3C00);     // half way: to the even one below
+  CHECK(half.bits(floating(1 + 3 * 0x1p-11)) == 0x3C02); // to the even one above
+  CHECK(half.bits(floating(1 + 0x1p-11 + 0x1p-40)) == 0x3C01);
+  CHECK(half.bits(floating(2 - 0x1p-12)) == 0x4000); // carries into the exponent
+  CHECK(half.bits(floating(0x1p-24)) == 0x0001);
+  CHECK(half.bits(floating(0x1p-25)) == 0x0000);
+  CHECK(half.bits(floating(0x1p-14 - 0x1p-26)) == 0x0400); // subnormal to normal
+  CHECK(half.bits(floating(65504)) == 0x7BFF);
+  CHECK(half.bits(floating(65519)) == 0x7BFF);
+  CHECK(half.bits(floating(infinity)) == 0x7C00);
+  CHECK(half.bits(floating(-0.0)) == 0x8000);
+  CHECK(half.bits(floating(std::nan(""))) == 0x7E00);
+  CHECK(half.refusal(floating(65520)) == "scalar s must be in the range of fp16: got 65520");
+
+  ScalarKernel bfloat(ScalarType::Bf16);
+  CHECK(bfloat.bits(floating(1 + 0x1p-8)) == 0x3F80);
+  CHECK(bfloat.bits(floating(-3.140625)) == 0xC049);
+  CHECK(bfloat.refusal(floating(-3.4e38)) == "scalar s must be in the range of bf16: got -3.4e+38");
+
+  ScalarKernel single(ScalarType::Fp32);
+  for (float value : {0.1f, -1e-42f, 3.4e38f, 1.0f, 0.0f, 1e-38f, 1e-45f}) {
+    CHECK(single.bits(floating(value)) == std::bit_cast<uint32_t>(value));
+  }
+  CHECK(single.bits(integer(-3)) == std::bit_cast<uint32_t>(-3.0f)); // an integer may stand for a float
+  CHECK(single.bits(natural(3)) == std::bit_cast<uint32_t>(3.0f));
+  CHECK(single.bits(floating(0.1)) == std::bit_cast<uint32_t>(0.1f));
+  CHECK(single.refusal(floating(1e39)) == "scalar s must be in the range of fp32: got 1e+39");
+  CHECK(ScalarKernel(ScalarType::Fp64).bits(floating(0.1)) == std::bit_cast<uint64_t>(0.1));
+
+  CHECK(ScalarKernel(ScalarType::Int32).bits(integer(-5)) == 0xFFFFFFFB);
+  CHECK(ScalarKernel(ScalarType::Int64).bits(integer(INT64_MIN)) == uint64_t(1) << 63);
+  CHECK(ScalarKernel(ScalarType::UInt32).bits(natural(UINT32_MAX)) == UINT32_MAX);
+  CHECK(ScalarKernel(ScalarType::UInt64).bits(natural(UINT64_MAX - 1)) == UINT64_MAX - 1);
+}
+
+TEST_CASE("a scalar that does not fit the kernel's type is refused") {
+  ScalarKernel small(ScalarType::Int32);
+  CHECK(small.bits(natural(INT32_MAX)) == INT32_MAX);
+  CHECK(small.refusal(integer(int64_t(INT32_MAX) + 1)) == "scalar s must be in the range of int32: got 2147483648");
+  CHECK(small.refusal(integer(int64_t(INT32_MIN) - 1)) == "scalar s must be in the range of int32: got -2147483649");
+  CHECK(small.refusal(floating(1)) == "scalar s must be an integer, since it is of type int32: got the float 1");
+  CHECK(small.refusal({}) == "scalar s must be an integer, since it is of type int32: got kind 0");
+  CHECK(messageOf(Launch{.scalars = {1.0f}}.on(*small.kernel)) ==
+        "scalar s must be given in typed_scalars, since it is of type int32: got scalars");
+  CHECK(messageOf(Launch{}.on(*small.kernel)) == "number of scalars must be 1: got 0");
+  CHECK(ScalarKernel(ScalarType::Int64).refusal(natural(uint64_t(1) << 63)) ==
+        "scalar s must be in the range of int64: got 9223372036854775808");
+  CHECK(ScalarKernel(ScalarType::UInt32).refusal(integer(-1)) == "scalar s must be in the range of uint32: got -1");
+  CHECK(ScalarKernel(ScalarType::UInt64).refusal(integer(-1)) == "scalar s must be in the range of uint64: got -1");
+  ScalarKernel single(ScalarType::Fp32);
+  CHECK(single.refusal({}) == "scalar s must be a number, since it is of type fp32: got kind 0");
+  CHECK(single.refusal(natural((uint64_t(1) << 53) + 1)) ==
+        "scalar s must be in the range of fp32: got 9007199254740993");
+  CHECK(single.refusal(integer(-(int64_t(1) << 53) - 1)) ==
+        "scalar s must be in the range of fp32: got -9007199254740993");
 }
 
 TEST_CASE("a tensor map of the workspace") {

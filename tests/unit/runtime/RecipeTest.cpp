@@ -16,7 +16,7 @@ static Recipe sample() {
   recipe.dimensions = {"m", "k"};
   recipe.tensors = {"a", "b", "c"};
   recipe.alignments = {16, 128, 1};
-  recipe.scalars = {"scale"};
+  recipe.scalars = {{"scale", ScalarType::Fp32}, {"seed", ScalarType::UInt64}};
   recipe.tensorMaps = {
       {.tensor = 1,
        .elementType = 6,
@@ -35,7 +35,7 @@ static Recipe sample() {
   step.arguments = {{Argument::Kind::Tensor, 0, {}},
                     {Argument::Kind::TensorMap, 0, {}},
                     {Argument::Kind::Integer32, 0, dim(0)},
-                    {Argument::Kind::Float32, 0, {}},
+                    {Argument::Kind::Scalar, 0, {}},
                     {Argument::Kind::Workspace, 0, number(256)},
                     {Argument::Kind::Null, 0, {}}};
   recipe.steps = {step};
