@@ -7,8 +7,8 @@
 #                                                           script says; target jitk_<name>, alias jitk::<name>
 #   jitk_tool(name SOURCES ... [DEPENDS ...])               a program
 #   jitk_unit_test(name SOURCES ... [DEPENDS ...] [LABELS ...])   a doctest program, registered with CTest
-#   jitk_capi_test(name SOURCES ... | PROGRAM test [ARGS ...])   a program that sees include/jitk and libjitk.so only; or
-#                                                           another run of one
+#   jitk_capi_test(name SOURCES ... | PROGRAM test [ARGS ...] [LIBRARY target])   a program that sees include/jitk and
+#                                                           libjitk.so (or another library) only; or another run of one
 #   jitk_lit_suite(name DIRECTORY dir [DEPENDS ...])        a folder of lit tests
 
 find_program(JITK_CCACHE ccache)
@@ -136,7 +136,10 @@ function(jitk_unit_test name)
 endfunction()
 
 function(jitk_capi_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "PROGRAM" "SOURCES;ARGS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "PROGRAM;LIBRARY" "SOURCES;ARGS")
+  if(NOT arg_LIBRARY)
+    set(arg_LIBRARY jitk::jitk)
+  endif()
   if(arg_SOURCES)
     add_executable(${name} ${arg_SOURCES})
     set(arg_PROGRAM ${name})
@@ -145,7 +148,7 @@ function(jitk_capi_test name)
     target_compile_options(${name} PRIVATE -Wall -Wextra -Wshadow -pedantic -Werror)
     target_compile_definitions(${name} PRIVATE _POSIX_C_SOURCE=200809L
       JITK_STUB_COMPILER="$<TARGET_FILE:jitk_stub_compiler>")
-    target_link_libraries(${name} PRIVATE jitk::jitk)
+    target_link_libraries(${name} PRIVATE ${arg_LIBRARY})
     add_dependencies(${name} jitk_stub_compiler)
     if(JITK_SANITIZE)
       target_compile_options(${name} PRIVATE -fsanitize=${JITK_SANITIZE})
