@@ -76,7 +76,7 @@ class Emulator(unittest.TestCase):
 
     def test_a_stored_configuration_is_followed_by_runtimes_that_are_told_to(self):
         with tempfile.TemporaryDirectory() as store:
-            options = {"store": store, "compiler_library": os.environ["JITK_TEST_COMPILER"]}
+            options = {"store": store, "compiler_library": COMPILER}
             problem = "matmul m=16 n=32 k=64 dtype=fp16"
             runtime = jitk.Runtime(**options)
             runtime.store_configuration(runtime.device("emulator:sm_90a"), problem, "64x64")

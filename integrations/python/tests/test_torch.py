@@ -5,6 +5,7 @@
 import unittest
 
 import jitk
+import jitk.torch
 import torch
 
 MATMUL = "matmul m=*<=512 n=256 k=512 dtype=bf16"
@@ -56,6 +57,35 @@ class Torch(unittest.TestCase):
             graph.replay()
         torch.cuda.synchronize()
         self.assertEqual(y.tolist(), [5.0] * 256)
+
+    def test_an_operator_of_torch(self):
+        operators = jitk.torch.Operators("jitk_test")
+        operators.define("matmul", self.plan.kernel(self.device, MATMUL))
+        operators.define("axpy", self.plan.kernel(self.device, self.axpy), mutates=["y"])
+        torch.manual_seed(1)
+        a = torch.randn(100, 512, dtype=torch.bfloat16, device="cuda")
+        b = torch.randn(512, 256, dtype=torch.bfloat16, device="cuda")
+        c, compiled = (torch.empty(100, 256, dtype=torch.bfloat16, device="cuda") for _ in range(2))
+        torch.ops.jitk_test.matmul(a, b, c)
+        torch.testing.assert_close(c.double(), a.double() @ b.double(), rtol=2**-8, atol=2**-6)
+        torch.compile(lambda: torch.ops.jitk_test.matmul(a, b, compiled), fullgraph=True, backend="aot_eager")()
+        self.assertTrue(torch.equal(c, compiled))
+        x, y = torch.ones(1000, device="cuda"), torch.ones(1000, device="cuda")
+        torch.ops.jitk_test.axpy(x, y, 2.0)
+        self.assertEqual(y.tolist(), [3.0] * 1000)
+
+    def test_scalars_of_other_types_than_float(self):
+        source = """extern "C" __global__ void store(double *x, long long *y, double a, long long b, unsigned short c) {
+  *x = a; y[0] = b; y[1] = c;
+}
+"""
+        kernel = self.runtime.kernel(self.device, jitk.describe(
+            "user_kernel", language="cuda", source=source, entry="store", block=1, grid=1,
+            arguments="x: written fp64[1], y: written int64[2], a: fp64, b: scalar int64, c: bf16"))
+        x = torch.zeros(1, dtype=torch.float64, device="cuda")
+        y = torch.zeros(2, dtype=torch.int64, device="cuda")
+        kernel.launch(x, y, scalars=[0.1, -3, 1.0])
+        self.assertEqual((x.item(), y.tolist()), (0.1, [-3, 0x3F80]))
 
     def test_what_does_not_fit_is_named(self):
         kernel = self.plan.kernel(self.device, self.axpy)
