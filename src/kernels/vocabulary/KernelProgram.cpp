@@ -6,8 +6,14 @@ using namespace mlir;
 
 namespace jitk::kernels {
 
+/// Whether steps overlap. On sm_120a the assembler takes up to 33 registers more for a product after
+/// griddepcontrol.launch_dependents, and spills.
+static bool launchesProgrammatically(const Target &target) {
+  return target.capability >= 90 && target.capability < 120;
+}
+
 KernelProgram::KernelProgram(MLIRContext &context, const KernelSignature &signature, const Target &target)
-    : signature_(signature), launchesProgrammatically_(target.capability >= 90), recipe_(signature.recipe()) {
+    : signature_(signature), launchesProgrammatically_(launchesProgrammatically(target)), recipe_(signature.recipe()) {
   ImplicitLocOpBuilder builder(UnknownLoc::get(&context), &context);
   module_ = ModuleOp::create(builder);
   Operation *module = *module_;
