@@ -7,7 +7,7 @@
 //   return std::move(program).finish();
 //
 // The program owns the module and the recipe. A step sees what the steps before it wrote: to the outputs, and to the
-// regions of the workspace. On sm_90a and sm_100a a step begins while the one before it ends, and waits for it (see
+// regions of the workspace. On sm_90a a step begins while the one before it ends, and waits for it (see
 // `ir::kProgrammaticLaunch`).
 
 #pragma once
