@@ -28,6 +28,8 @@ struct SharedMemory : mlir::SideEffects::Resource::Base<SharedMemory> {
 
 inline constexpr llvm::StringLiteral kNumWarps = "ttg.num-warps";
 inline constexpr llvm::StringLiteral kNumCTAs = "ttg.num-ctas";
+/// CTAs of a cluster, along x, where each of them is a program of its own; beside kNumCTAs = 1.
+inline constexpr llvm::StringLiteral kClusterDimX = "ttg.cluster-dim-x";
 inline constexpr llvm::StringLiteral kThreadsPerWarp = "ttg.threads-per-warp";
 inline constexpr llvm::StringLiteral kTarget = "ttg.target";
 

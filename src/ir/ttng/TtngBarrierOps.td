@@ -99,16 +99,19 @@ def Ttng_ArriveBarrierOp : Ttng_BarrierOp<"arrive_barrier"> {
   let description = [{
     One thread of the CTA or partition arrives with `count`, for all of them: they meet first where one of them may not be
     done with what it accessed. With `perWarp`, which Triton does not have, one thread of each warp arrives with `count` for
-    its warp alone, and nobody meets: the barrier counts the warps.
+    its warp alone, and nobody meets: the barrier counts the warps. With `multicast`, which goes with `perWarp`, the warp
+    arrives at the barrier that lies at the same place of every CTA of the cluster.
 
     ```mlir
     ttng.arrive_barrier %b, 2, %pred : !ttg.memdesc<1xi64, #bar, #smem, mutable>
     ttng.arrive_barrier %b, 1 {perWarp} : !ttg.memdesc<1xi64, #bar, #smem, mutable>
     ```
   }];
-  let arguments = (ins Ttg_MemDesc:$alloc, I32Attr:$count, Optional<I1>:$pred, UnitAttr:$perWarp);
-  let builders = [OpBuilder<(ins "::mlir::Value":$alloc, "uint32_t":$count, CArg<"bool", "false">:$perWarp), [{
-    build($_builder, $_state, alloc, count, /*pred=*/::mlir::Value(), perWarp);
+  let arguments = (ins Ttg_MemDesc:$alloc, I32Attr:$count, Optional<I1>:$pred, UnitAttr:$perWarp,
+    UnitAttr:$multicast);
+  let builders = [OpBuilder<(ins "::mlir::Value":$alloc, "uint32_t":$count, CArg<"bool", "false">:$perWarp,
+                                 CArg<"bool", "false">:$multicast), [{
+    build($_builder, $_state, alloc, count, /*pred=*/::mlir::Value(), perWarp, multicast);
   }]>];
   let assemblyFormat = "$alloc `,` $count (`,` $pred^)? attr-dict `:` qualified(type($alloc))";
 }

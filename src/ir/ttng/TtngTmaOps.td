@@ -11,7 +11,8 @@ def Ttng_AsyncTMACopyGlobalToLocalOp : Ttng_Op<"async_tma_copy_global_to_local">
   let summary = "Copy a block from global to shared memory";
   let description = [{
     One thread issues the copy. It completes on `barrier`, which has to expect the bytes. `coord` is in elements, outermost
-    first; elements out of bounds read as zero and count as bytes.
+    first; elements out of bounds read as zero and count as bytes. With `multicast` the block lands in every CTA of the
+    cluster, at the same place of its shared memory, and completes on the barrier that lies there at the same place.
 
     ```mlir
     ttng.async_tma_copy_global_to_local %desc[%x, %y] %dst, %bar, %pred : !tt.tensordesc<tensor<128x64xf16, #s>>, !ttg.memdesc<1xi64, #bar, #smem, mutable> -> !ttg.memdesc<128x64xf16, #s, #smem, mutable>
@@ -23,7 +24,7 @@ def Ttng_AsyncTMACopyGlobalToLocalOp : Ttng_Op<"async_tma_copy_global_to_local">
     Arg<Ttg_MemDesc, "", [MemWrite<Ttng_SharedMemory>]>:$result, I1:$pred,
     DefaultValuedAttr<Tt_CacheModifier, "::jitk::ir::tt::CacheModifier::NONE">:$cache,
     DefaultValuedAttr<Tt_EvictionPolicy, "::jitk::ir::tt::EvictionPolicy::NORMAL">:$evict,
-    DefaultValuedAttr<BoolAttr, "false">:$isVolatile);
+    DefaultValuedAttr<BoolAttr, "false">:$isVolatile, UnitAttr:$multicast);
   let assemblyFormat = [{
     $desc `[` $coord `]` $result `,` $barrier `,` $pred
     oilist(`cacheModifier` `=` $cache | `evictionPolicy` `=` $evict)

@@ -421,7 +421,7 @@ Result<BuiltKernel> buildPersistentFp8Matmul(const Description &description, llv
   using Op = Expression::Op;
   RowGroups groups = rowGroupsOf(description);
   Type inputType = elementTypeOf("e4m3", context), outputType = elementTypeOf(description.word("out_dtype"), context);
-  auto shapes = llvm::map_to_vector(variants, [&](const PersistentVariant &variant) {
+  auto shapes = llvm::map_to_vector<5>(variants, [&](const PersistentVariant &variant) {
     ProductShapes shape(variant.tile, description.dimension("k").value, /*isColumnMajorB=*/true, inputType, outputType);
     shape.batch = groups == RowGroups::Masked ? "groups" : nullptr;
     return shape;

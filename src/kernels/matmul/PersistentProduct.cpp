@@ -46,7 +46,7 @@ PersistentProduct::PersistentProduct(KernelBuilder &builder, const ProductShapes
   for (int64_t part : parts_) {
     tiles.push_back(shapes.rightTile(part));
   }
-  ring_.emplace(b, tile_.stages, tiles, kWarpsOfConsumer * unsigned(tile_.numConsumers()));
+  ring_.emplace(b, tile_.stages, tiles, kWarpsOfConsumer * unsigned(tile_.numConsumers()), unsigned(tile_.sharers));
   for (int64_t consumer = 0; consumer < tile_.numConsumers(); ++consumer) {
     std::map<int64_t, TileStore> &stores = stores_.emplace_back();
     for (int64_t part : parts_) {
@@ -132,6 +132,18 @@ void PersistentProduct::load(const RingPosition &position, unsigned tile, const 
               operand.kIsContiguous ? k : outer);
 }
 
+void PersistentProduct::loadRight(const RingPosition &position, size_t part, Value column, Value k) {
+  auto tile = unsigned(tile_.numConsumers()) + unsigned(part);
+  if (tile_.sharers == 1) {
+    load(position, tile, shapes_.right, shapes_.rightTile(parts_[part]), column, k);
+    return;
+  }
+  SharedTile piece = shapes_.rightPiece(parts_[part]);
+  Value outer = b.add(column, b.mul(b.clusterRank(), b.i32(parts_[part] / tile_.sharers)));
+  ring_->loadShared(position, tile, piece, b.descriptorParameter(shapes_.right.tensor, piece),
+                    shapes_.right.kIsContiguous ? outer : k, shapes_.right.kIsContiguous ? k : outer);
+}
+
 void PersistentProduct::produce() {
   RingPosition start = ring_->start();
   forEachProduct({start.slot, start.phase}, [&](const ProductTile &at, ValueRange carried) {
@@ -151,8 +163,8 @@ void PersistentProduct::produce() {
                     for (Value row : rows) {
                       load(position, tile++, shapes_.left, shapes_.leftTile(), row, k);
                     }
-                    for (auto [column, part] : llvm::zip_equal(columns, parts_)) {
-                      load(position, tile++, shapes_.right, shapes_.rightTile(part), column, k);
+                    for (auto [part, column] : llvm::enumerate(columns)) {
+                      loadRight(position, part, column, k);
                     }
                     RingPosition next = ring_->next(position);
                     return {next.slot, next.phase};
@@ -273,7 +285,7 @@ ProductTiles::ProductTiles(llvm::ArrayRef<ProductShapes> variants) {
   for (const ProductShapes &shapes : variants) {
     (shapes.tile.transposed ? b : a).push_back(shapes.leftTile());
     for (int64_t part : shapes.parts) {
-      (shapes.tile.transposed ? a : b).push_back(shapes.rightTile(part));
+      (shapes.tile.transposed ? a : b).push_back(shapes.rightPiece(part));
       SharedTile slice = TileStore::sliceOf(shapes.resultTile(part));
       (shapes.isSplit() ? partialSums : c).push_back(slice);
       if (!shapes.isSplit()) {
@@ -303,11 +315,12 @@ static Expression hasRows(const Expression &m, int64_t least, int64_t most) {
 
 static std::array<Expression, 3> gridOf(const KernelSignature &signature, const ProductShapes &shapes) {
   using Op = Expression::Op;
-  Expression numTiles = rasterGrid(signature.expression(shapes.left.outer), shapes.tile.rows,
+  Expression numTiles = rasterGrid(signature.expression(shapes.left.outer), shapes.tile.rows * shapes.tile.sharers,
                                    signature.expression(shapes.right.outer), shapes.tile.columns)[0];
   numTiles = Expression::binary(Op::Mul, numTiles, Expression::constant(shapes.tile.splits));
   return persistentGrid(shapes.batch ? Expression::binary(Op::Mul, numTiles, signature.expression(shapes.batch))
-                                     : numTiles);
+                                     : numTiles,
+                        unsigned(shapes.tile.sharers));
 }
 
 void addProductSteps(KernelProgram &program, const KernelSignature &signature, llvm::StringRef symbol,
@@ -320,7 +333,10 @@ void addProductSteps(KernelProgram &program, const KernelSignature &signature, l
     Expression isChosen = hasRows(signature.expression("m"), least, variant.mostRows);
     std::array<Expression, 3> grid = gridOf(signature, shape);
     grid[0] = Expression::binary(Expression::Op::Mul, grid[0], isChosen);
-    program.step({.symbol = name, .numWarps = PersistentProduct::kWarpsOfConsumer, .grid = grid},
+    program.step({.symbol = name,
+                  .numWarps = PersistentProduct::kWarpsOfConsumer,
+                  .grid = grid,
+                  .clusterSize = unsigned(shape.tile.sharers)},
                  [&](KernelBuilder &b) { write(b, shape, shape.isSplit() ? Epilogue() : epilogue); });
     if (shape.isSplit()) {
       addPartialSums(program, signature, name + "_sums", isChosen, shape, epilogue);

@@ -36,6 +36,8 @@ struct ProductShapes {
 
   SharedTile leftTile() const;
   SharedTile rightTile(int64_t part) const { return right.tile(part, tile.k, inputType); }
+  /// What one CTA of a cluster loads of a part for all of them.
+  SharedTile rightPiece(int64_t part) const { return rightTile(part / tile.sharers); }
   /// What a consumer stores of a part, in `resultType`.
   SharedTile resultTile(int64_t part) const;
 
@@ -113,6 +115,8 @@ private:
   void produce();
   void load(const RingPosition &position, unsigned tile, const ProductOperand &operand, const SharedTile &shape,
             mlir::Value outer, mlir::Value k);
+  /// The part of the right operand, from `column` of its outer dimension on.
+  void loadRight(const RingPosition &position, size_t part, mlir::Value column, mlir::Value k);
   /// The role that fills the feeds.
   void feed();
   /// Brings what the epilogues of one part of a tile read; moves the feeds' positions.

@@ -44,6 +44,8 @@ struct PersistentTile {
   int64_t groupRows = 1;  ///< of tiles that a wave goes down before it goes right
   int64_t splits = 1;     ///< parts of K that are summed apart, each of whole blocks and none empty
 
+  int64_t sharers = 1; ///< CTAs of a cluster: their tiles lie one below the other, and columns are loaded once for all
+
   int64_t numConsumers() const { return rows / 64; }
   /// Rows of C that it covers.
   int64_t rowsOfC() const { return transposed ? columns : rows; }

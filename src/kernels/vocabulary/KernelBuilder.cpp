@@ -65,7 +65,8 @@ Type KernelBuilder::parameterType(const KernelSignature::Parameter &parameter) {
 
 KernelBuilder::KernelBuilder(KernelProgram &program, const KernelProgram::Step &step)
     : ImplicitLocOpBuilder(program.module_->getLoc(), program.module_->getContext()), program_(program),
-      signature_(program.signature_), parameters_(choose(signature_, step.arguments)), numWarps_(step.numWarps) {
+      signature_(program.signature_), parameters_(choose(signature_, step.arguments)), numWarps_(step.numWarps),
+      clusterSize_(step.clusterSize) {
   Operation *module = *program.module_;
   setInsertionPointToEnd(program.module_->getBody());
   llvm::SmallVector<Type> types;
@@ -84,6 +85,9 @@ KernelBuilder::KernelBuilder(KernelProgram &program, const KernelProgram::Step &
     module->setAttr(ttg::kNumWarps, warps);
   } else if (module->getAttr(ttg::kNumWarps) != warps) {
     function_->setAttr(ttg::kNumWarps, warps);
+  }
+  if (clusterSize_ > 1) {
+    function_->setAttr(ttg::kClusterDimX, getI32IntegerAttr(clusterSize_));
   }
   if (step.keepsInvariants) {
     function_->setAttr(ir::kKeepInvariants, getUnitAttr());
@@ -120,6 +124,7 @@ void KernelBuilder::close(const std::array<Expression, 3> &grid) && {
   step.grid = grid;
   step.threads = 32 * numWarps_;
   step.programmaticLaunch = program_.launchesProgrammatically_;
+  step.cluster[0] = clusterSize_;
   for (const KernelSignature::Parameter *parameter : parameters_) {
     step.arguments.push_back(signature_.argument(*parameter));
   }
@@ -183,6 +188,10 @@ Value KernelBuilder::programId(unsigned axis) {
   return tt::GetProgramIdOp::create(*this, getI32Type(),
                                     tt::ProgramIDDimAttr::get(getContext(), tt::ProgramIDDim(axis)));
 }
+
+Value KernelBuilder::clusterRank() { return rem(programId(0), i32(clusterSize_)); }
+Value KernelBuilder::clusterId() { return div(programId(0), i32(clusterSize_)); }
+Value KernelBuilder::numClusters() { return div(numPrograms(0), i32(clusterSize_)); }
 
 Value KernelBuilder::toI64(Value value) {
   if (getElementTypeOrSelf(value.getType()).isInteger(64)) {

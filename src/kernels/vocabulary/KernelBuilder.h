@@ -43,6 +43,11 @@ public:
   mlir::Value boolean(bool value);
   mlir::Value programId(unsigned axis);
   mlir::Value numPrograms(unsigned axis);
+  // Programs along x in clusters; without clusters each is one of its own.
+  unsigned clusterSize() const { return clusterSize_; }
+  mlir::Value clusterRank(); ///< of the program in its cluster
+  mlir::Value clusterId();
+  mlir::Value numClusters();
   mlir::Value toI64(mlir::Value value); ///< itself if it is i64
   mlir::Value toI32(mlir::Value value); ///< of an i64 that fits
   /// Arithmetic on two scalars or two tensors of one type; folds constants.
@@ -166,7 +171,7 @@ private:
   const KernelSignature &signature_;
   llvm::SmallVector<const KernelSignature::Parameter *> parameters_; ///< those that the step takes
   ir::tt::FuncOp function_;
-  unsigned numWarps_;
+  unsigned numWarps_, clusterSize_;
 };
 
 /// The element type of a dtype word of the schemas ("fp16", "bf16", "fp32", "e4m3", "int32").

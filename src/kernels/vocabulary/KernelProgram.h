@@ -28,6 +28,8 @@ public:
     llvm::StringRef symbol;
     unsigned numWarps = 4; ///< of 32 threads, a CTA
     std::array<Expression, 3> grid = {Expression::constant(1), Expression::constant(1), Expression::constant(1)};
+    /// CTAs of a cluster, which run side by side and reach into each other's shared memory. Divides the grid, along x.
+    unsigned clusterSize = 1;
     /// The tensors, regions and scalars that the step may take; empty = all. Of the tensors it takes those it uses. It
     /// takes every dynamic dimension.
     llvm::ArrayRef<llvm::StringRef> arguments = {};

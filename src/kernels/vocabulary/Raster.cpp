@@ -1,5 +1,7 @@
 #include "src/kernels/vocabulary/Raster.h"
 
+#include <algorithm>
+
 using namespace mlir;
 
 namespace jitk::kernels {
@@ -28,8 +30,15 @@ llvm::SmallVector<Value> forEachInRounds(KernelBuilder &b, Value count, ValueRan
 
 llvm::SmallVector<Value> forEachTile(KernelBuilder &b, const TileGrid &grid, int64_t groupRows, ValueRange carried,
                                      TileBody body) {
-  return b.loop(b.programId(0), b.mul(grid.rows, grid.columns), b.numPrograms(0), carried,
-                [&](Value tile, ValueRange now) { return body(rasterize(b, tile, grid, groupRows), now); });
+  int64_t together = b.clusterSize();
+  TileGrid clusters = {b.ceilDiv(grid.rows, together), grid.columns};
+  Value rank = b.clusterRank();
+  return b.loop(b.clusterId(), b.mul(clusters.rows, clusters.columns), b.numClusters(), carried,
+                [&](Value number, ValueRange now) {
+                  TilePosition at = rasterize(b, number, clusters, std::max<int64_t>(1, groupRows / together));
+                  at.row = b.add(b.mul(at.row, b.i32(together)), rank);
+                  return body(at, now);
+                });
 }
 
 std::array<Expression, 3> rasterGrid(const Expression &m, int64_t tileM, const Expression &n, int64_t tileN) {
@@ -43,8 +52,13 @@ std::array<Expression, 3> persistentGrid(const Expression &m, int64_t tileM, con
   return persistentGrid(rasterGrid(m, tileM, n, tileN)[0]);
 }
 
-std::array<Expression, 3> persistentGrid(const Expression &numTiles) {
-  return {Expression::binary(Expression::Op::Min, numTiles, Expression::multiprocessors()), Expression::constant(1),
+std::array<Expression, 3> persistentGrid(const Expression &numTiles, unsigned clusterSize) {
+  using Op = Expression::Op;
+  Expression size = Expression::constant(clusterSize);
+  Expression atOnce = clusterSize == 1 ? Expression::multiprocessors()
+                                       : Expression::binary(Op::FloorDiv, Expression::multiprocessors(), size);
+  Expression count = Expression::binary(Op::Min, numTiles, atOnce);
+  return {clusterSize == 1 ? count : Expression::binary(Op::Mul, count, size), Expression::constant(1),
           Expression::constant(1)};
 }
 

@@ -26,8 +26,9 @@ TilePosition rasterize(KernelBuilder &builder, mlir::Value tile, const TileGrid 
 llvm::SmallVector<mlir::Value> forEachInRounds(KernelBuilder &builder, mlir::Value count, mlir::ValueRange carried,
                                                KernelBuilder::LoopBody body);
 
-/// Runs `body` for the tiles of a CTA that stays: its own number, then every as many as there are CTAs. `carried` as in
-/// KernelBuilder::loop.
+/// Runs `body` for the tiles of a CTA that stays: its own number, then every as many as there are CTAs. The CTAs of a
+/// cluster take tiles one below the other, of which the last ones may lie past the end, so that each has as many.
+/// `carried` as in KernelBuilder::loop.
 using TileBody = llvm::function_ref<llvm::SmallVector<mlir::Value>(TilePosition position, mlir::ValueRange carried)>;
 llvm::SmallVector<mlir::Value> forEachTile(KernelBuilder &builder, const TileGrid &grid, int64_t groupRows,
                                            mlir::ValueRange carried, TileBody body);
@@ -37,7 +38,7 @@ std::array<Expression, 3> rasterGrid(const Expression &m, int64_t tileM, const E
 
 /// The same for CTAs that stay: no more of them than the device has multiprocessors.
 std::array<Expression, 3> persistentGrid(const Expression &m, int64_t tileM, const Expression &n, int64_t tileN);
-/// CTAs that stay for any number of tiles.
-std::array<Expression, 3> persistentGrid(const Expression &numTiles);
+/// CTAs that stay for any number of tiles, or clusters for one each.
+std::array<Expression, 3> persistentGrid(const Expression &numTiles, unsigned clusterSize = 1);
 
 } // namespace jitk::kernels

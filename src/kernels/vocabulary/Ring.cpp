@@ -14,13 +14,15 @@ using namespace jitk::ir;
 /// Rows that `loadUntil` moves at once where they all lie before the end, or past it.
 static constexpr int64_t kPieceRows = 8;
 
-Ring::Ring(KernelBuilder &builder, int64_t stages, llvm::ArrayRef<SharedTile> tiles, unsigned consumerWarps)
-    : builder_(builder), stages_(stages), tiles_(tiles) {
+Ring::Ring(KernelBuilder &builder, int64_t stages, llvm::ArrayRef<SharedTile> tiles, unsigned consumerWarps,
+           unsigned sharers)
+    : builder_(builder), stages_(stages), sharers_(sharers), tiles_(tiles) {
+  assert((sharers == 1 || sharers == builder.clusterSize()) && "all CTAs of a cluster share, or none");
   for (const SharedTile &tile : tiles) {
     buffers_.push_back(ttg::LocalAllocOp::create(builder, tile.bufferType(stages)));
   }
   full_ = makeBarriers(builder, stages, 1);
-  empty_ = makeBarriers(builder, stages, consumerWarps);
+  empty_ = makeBarriers(builder, stages, consumerWarps * sharers);
 }
 
 RingPosition Ring::start() const { return {builder_.i32(0), builder_.i32(0)}; }
@@ -92,6 +94,18 @@ void Ring::loadUntil(const RingPosition &position, unsigned tile, Value firstRow
   });
 }
 
+void Ring::loadShared(const RingPosition &position, unsigned tile, const SharedTile &piece, Value matrix, Value row,
+                      Value column) const {
+  assert(piece.bytes() * sharers_ == tiles_[tile].bytes() && piece.mapSwizzle() == tiles_[tile].mapSwizzle());
+  KernelBuilder &b = builder_;
+  Value pieces = ttg::MemDescReinterpretOp::create(b, piece.bufferType(stages_ * sharers_), buffers_[tile]);
+  Value index = b.add(b.mul(position.slot, b.i32(sharers_)), b.clusterRank());
+  Value buffer = ttg::MemDescIndexOp::create(b, piece.bufferType(), pieces, index);
+  auto copy = ttng::AsyncTMACopyGlobalToLocalOp::create(b, matrix, ValueRange{row, column},
+                                                        barrierAt(b, full_, position.slot), buffer, b.boolean(true));
+  copy.setMulticast(true);
+}
+
 void Ring::await(const RingPosition &position) const {
   ttng::WaitBarrierOp::create(builder_, barrierAt(builder_, full_, position.slot), position.phase);
 }
@@ -107,7 +121,8 @@ Value Ring::read(const RingPosition &position, unsigned tile) const {
 }
 
 void Ring::release(Value slot) const {
-  ttng::ArriveBarrierOp::create(builder_, barrierAt(builder_, empty_, slot), 1u, /*perWarp=*/true);
+  ttng::ArriveBarrierOp::create(builder_, barrierAt(builder_, empty_, slot), 1u, /*perWarp=*/true,
+                                /*multicast=*/sharers_ > 1);
 }
 
 } // namespace jitk::kernels

@@ -11,6 +11,10 @@
 //   consumer:  await   -> read the tiles  -> release -> next slot
 //
 // A barrier tells rounds apart by one bit, the phase: it flips each time the position passes slot 0.
+//
+// The CTAs of a cluster can share tiles of their rings: each producer loads a piece of such a tile into all of them, so
+// that it comes from memory once. Then a slot is empty when the consumers of all CTAs have released it, and full, as
+// ever, when its own bytes have landed, whoever loaded them.
 
 #pragma once
 
@@ -26,8 +30,10 @@ struct RingPosition {
 
 class Ring {
 public:
-  /// Allocates `stages` slots of `tiles` and their barriers. Before the roles that use it.
-  Ring(KernelBuilder &builder, int64_t stages, llvm::ArrayRef<SharedTile> tiles, unsigned consumerWarps);
+  /// Allocates `stages` slots of `tiles` and their barriers. Before the roles that use it. `sharers` is the cluster's
+  /// size where its CTAs, which then run through as many slots each, share tiles; else 1.
+  Ring(KernelBuilder &builder, int64_t stages, llvm::ArrayRef<SharedTile> tiles, unsigned consumerWarps,
+       unsigned sharers = 1);
 
   RingPosition start() const;
   RingPosition next(const RingPosition &position) const;
@@ -55,6 +61,11 @@ public:
   /// The pieces that `loadUntil` wants descriptors of.
   static llvm::SmallVector<SharedTile> piecesOf(const SharedTile &tile);
 
+  /// Starts the copy of this CTA's piece of a tile that the cluster shares, into all of its CTAs: of `sharers` pieces,
+  /// which lie in a tile one after the other, the one of the CTA's rank. Each CTA is to load its own.
+  void loadShared(const RingPosition &position, unsigned tile, const SharedTile &piece, mlir::Value matrix,
+                  mlir::Value row, mlir::Value column) const;
+
   // A consumer.
   /// Waits until the slot is full.
   void await(const RingPosition &position) const;
@@ -68,6 +79,7 @@ public:
 private:
   KernelBuilder &builder_;
   int64_t stages_;
+  unsigned sharers_;
   llvm::SmallVector<SharedTile> tiles_;
   llvm::SmallVector<mlir::Value> buffers_; ///< of each tile: [stages, rows, columns]
   mlir::Value full_, empty_;               ///< [stages, 1] barriers

@@ -23,6 +23,24 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
     tt.return
   }
 
+  // In a cluster of two: the copy names both CTAs by a mask; lane r of a warp arrives in CTA r.
+  // CHECK-LABEL: llvm.func @multicast(
+  // CHECK-SAME: nvvm.cluster_dim = array<i32: 2, 1, 1>
+  // CHECK-DAG: %[[BOTH:.*]] = llvm.mlir.constant(3 : i16)
+  // CHECK-DAG: %[[TWO:.*]] = llvm.mlir.constant(2 : i32)
+  // CHECK: ptx.inst "cp.async.bulk.tensor.2d.shared.global.multicast::cluster"({{.*}}, %[[BOTH]])
+  // CHECK: %[[ARRIVES:.*]] = llvm.icmp "ult" %[[LANE:.*]], %[[TWO]]
+  // CHECK: %[[RANK:.*]] = llvm.select %[[ARRIVES]], %[[LANE]]
+  // CHECK: %[[THERE:.*]] = ptx.inst "mapa"(%{{.*}}, %[[RANK]])
+  // CHECK: ptx.inst "mbarrier.arrive.cluster"(%[[ARRIVES]], %[[THERE]],
+  tt.func public @multicast(%t: !tt.tensordesc<tensor<128x64xf16, #shared>>, %x: i32, %y: i32, %p: i1) attributes {"ttg.cluster-dim-x" = 2 : i32} {
+    %d = ttg.local_alloc : () -> !ttg.memdesc<128x64xf16, #shared, #smem, mutable>
+    %b = ttg.local_alloc : () -> !ttg.memdesc<1xi64, #bar, #smem, mutable>
+    ttng.async_tma_copy_global_to_local %t[%x, %y] %d, %b, %p {multicast} : !tt.tensordesc<tensor<128x64xf16, #shared>>, !ttg.memdesc<1xi64, #bar, #smem, mutable> -> !ttg.memdesc<128x64xf16, #shared, #smem, mutable>
+    ttng.arrive_barrier %b, 1 {perWarp, multicast} : !ttg.memdesc<1xi64, #bar, #smem, mutable>
+    tt.return
+  }
+
   // CHECK-LABEL: llvm.func @store(
   // CHECK: ptx.inst "cp.async.bulk.tensor.2d.global.shared"
   // CHECK: ptx.inst "cp.async.bulk.commit_group"

@@ -45,4 +45,30 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
     } : (!tt.ptr<i32>) -> ()
     tt.return
   }
+
+  // Where CTAs of a cluster are programs of their own, those of the cluster meet around the regions too.
+  // CHECK-LABEL: llvm.func @cluster
+  // CHECK: ptx.inst "barrier.sync"() {imms = array<i64: 1>}
+  // CHECK: ptx.inst "barrier.cluster.arrive"
+  // CHECK-NEXT: ptx.inst "barrier.cluster.wait"
+  // CHECK: ptx.inst "barrier.cluster.arrive"
+  // CHECK-NEXT: ptx.inst "barrier.cluster.wait"
+  // CHECK-NEXT: ptx.inst "barrier.sync"() {imms = array<i64: 1>}
+  // CHECK: llvm.return
+  // CHECK: llvm.return
+  // CHECK: ptx.inst "barrier.cluster.arrive"
+  // CHECK-NEXT: ptx.inst "barrier.cluster.wait"
+  // CHECK: ptx.inst "barrier.cluster.arrive"
+  // CHECK-NEXT: ptx.inst "barrier.cluster.wait"
+  // CHECK-NEXT: ptx.inst "barrier.sync"() {imms = array<i64: 1>}
+  tt.func public @cluster() attributes {"ttg.cluster-dim-x" = 2 : i32} {
+    ttg.warp_specialize()
+    default {
+      ttg.warp_yield
+    }
+    partition0() num_warps(4) {
+      ttg.warp_return
+    } : () -> ()
+    tt.return
+  }
 }

@@ -37,6 +37,15 @@ tt.func @arrive_count(%b: !ttg.memdesc<1xi64, #bar, #ttg.shared_memory, mutable>
 
 // -----
 
+#bar = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>
+tt.func @arrive_in_cluster(%b: !ttg.memdesc<1xi64, #bar, #ttg.shared_memory, mutable>) {
+  // expected-error @+1 {{arrives at the barriers of several CTAs by warps only: wants perWarp}}
+  ttng.arrive_barrier %b, 1 {multicast} : !ttg.memdesc<1xi64, #bar, #ttg.shared_memory, mutable>
+  tt.return
+}
+
+// -----
+
 #s = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>
 #bar = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>
 tt.func @tma_coordinates(%d: !tt.tensordesc<tensor<64x64xf16, #s>>, %i: i32, %m: !ttg.memdesc<64x64xf16, #s, #ttg.shared_memory>) {

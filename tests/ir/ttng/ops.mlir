@@ -17,6 +17,8 @@ tt.func @barriers(%b: !ttg.memdesc<1xi64, #bar, #smem, mutable>, %ph: i32, %p: i
   ttng.barrier_expect %b, 8192 {async_task_id = array<i32: 0>}, %p : !ttg.memdesc<1xi64, #bar, #smem, mutable>
   // CHECK: ttng.arrive_barrier %{{.*}}, 2, %{{.*}} {perWarp} : !ttg.memdesc<1xi64
   ttng.arrive_barrier %b, 2, %p {perWarp} : !ttg.memdesc<1xi64, #bar, #smem, mutable>
+  // CHECK: ttng.arrive_barrier %{{.*}}, 1 {multicast, perWarp} : !ttg.memdesc<1xi64
+  ttng.arrive_barrier %b, 1 {perWarp, multicast} : !ttg.memdesc<1xi64, #bar, #smem, mutable>
   // CHECK: ttng.fence_async_shared {bCluster = true}
   ttng.fence_async_shared {bCluster = true}
   // CHECK: ttng.cluster_arrive {relaxed = true}
@@ -28,6 +30,8 @@ tt.func @barriers(%b: !ttg.memdesc<1xi64, #bar, #smem, mutable>, %ph: i32, %p: i
 tt.func @tma(%d: !tt.tensordesc<tensor<64x64xf16, #s>>, %i: i32, %b: !ttg.memdesc<1xi64, #bar, #smem, mutable>, %m: !ttg.memdesc<64x64xf16, #s, #smem, mutable>, %p: i1) {
   // CHECK: ttng.async_tma_copy_global_to_local %{{.*}}[%{{.*}}, %{{.*}}] %{{.*}}, %{{.*}}, %{{.*}} evictionPolicy = evict_first : !tt.tensordesc
   ttng.async_tma_copy_global_to_local %d[%i, %i] %m, %b, %p evictionPolicy = evict_first : !tt.tensordesc<tensor<64x64xf16, #s>>, !ttg.memdesc<1xi64, #bar, #smem, mutable> -> !ttg.memdesc<64x64xf16, #s, #smem, mutable>
+  // CHECK: ttng.async_tma_copy_global_to_local %{{.*}}[%{{.*}}, %{{.*}}] %{{.*}}, %{{.*}}, %{{.*}} {multicast} : !tt.tensordesc
+  ttng.async_tma_copy_global_to_local %d[%i, %i] %m, %b, %p {multicast} : !tt.tensordesc<tensor<64x64xf16, #s>>, !ttg.memdesc<1xi64, #bar, #smem, mutable> -> !ttg.memdesc<64x64xf16, #s, #smem, mutable>
   // CHECK: ttng.async_tma_reduce min, %{{.*}}[%{{.*}}, %{{.*}}] %{{.*}} :
   ttng.async_tma_reduce min, %d[%i, %i] %m : !tt.tensordesc<tensor<64x64xf16, #s>>, !ttg.memdesc<64x64xf16, #s, #smem, mutable>
   // CHECK: ttng.async_tma_reduce xor

@@ -115,6 +115,7 @@ std::vector<std::vector<uint8_t>> EmulatedKernel::run(const emulator::DeviceOpti
     for (size_t axis = 0; axis < 3; ++axis) {
       parameters.grid[axis] = uint32_t(step.grid[axis].evaluate({}));
     }
+    parameters.cluster = step.cluster;
     parameters.threads = step.threads;
     parameters.sharedBytes = step.sharedBytes;
     parameters.arguments = arguments.data();

@@ -112,6 +112,24 @@ TEST_CASE("the order of threads and of asynchronous work does not matter") {
   check({150, 264, 72, true, "bf16", true}, {.rows = 128, .columns = 128, .stages = 2, .groupRows = 1}, devices);
 }
 
+TEST_CASE("two CTAs of a cluster load the columns of both") {
+  // Halves of one part and of two, of either layout of B; rows of tiles in pairs, and one that has none beside it; one
+  // cluster that takes several pairs, and clusters that take one or none.
+  for (uint32_t multiprocessors : {2, 5, 100}) {
+    CAPTURE(multiprocessors);
+    std::vector<emulator::DeviceOptions> devices;
+    for (auto mode : {emulator::AsyncMode::Deferred, emulator::AsyncMode::Immediate}) {
+      for (uint64_t seed : {1, 977}) {
+        devices.push_back(deviceOptions(mode, seed, multiprocessors));
+      }
+    }
+    check({300, 200, 200, true, "bf16"}, {.rows = 64, .columns = 64, .stages = 2, .groupRows = 2, .sharers = 2},
+          devices);
+    check({400, 264, 136, true, "fp32", true}, {.rows = 128, .columns = 192, .stages = 2, .sharers = 2}, devices);
+    check({130, 136, 328, false, "bf16", true}, {.rows = 64, .columns = 128, .stages = 3, .sharers = 2}, devices);
+  }
+}
+
 TEST_CASE("as many CTAs as tiles, fewer, and more multiprocessors than tiles") {
   for (uint32_t multiprocessors : {1, 6, 100}) {
     CAPTURE(multiprocessors);

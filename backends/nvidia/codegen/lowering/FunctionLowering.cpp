@@ -32,6 +32,7 @@ FailureOr<KernelTarget> KernelTarget::of(Operation *functionOrModule) {
   };
   read("ttg.num-warps", target.numWarps);
   read("ttg.num-ctas", target.numCtas);
+  target.clusterSize = ttg::lookupKernelNumber(functionOrModule, ttg::kClusterDimX).value_or(target.numCtas);
   target.totalWarps = target.numWarps;
   read("ttg.total-num-warps", target.totalWarps);
   return target;
@@ -137,8 +138,8 @@ void FunctionLowering::createFunction() {
   }
   function_->setAttr("nvvm.kernel", b.getUnitAttr());
   function_->setAttr("nvvm.reqntid", b.getDenseI32ArrayAttr(int32_t(target_.totalWarps * kWarpSize)));
-  if (target_.numCtas > 1) {
-    function_->setAttr("nvvm.cluster_dim", b.getDenseI32ArrayAttr({int32_t(target_.numCtas), 1, 1}));
+  if (target_.clusterSize > 1) {
+    function_->setAttr("nvvm.cluster_dim", b.getDenseI32ArrayAttr({int32_t(target_.clusterSize), 1, 1}));
   }
   if (std::optional<int> limit = ttg::lookupKernelNumber(source_, "ttg.maxnreg")) {
     function_->setAttr("nvvm.maxnreg", b.getI32IntegerAttr(*limit));

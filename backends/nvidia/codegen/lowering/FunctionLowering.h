@@ -39,7 +39,8 @@ struct KernelTarget {
   unsigned capability = 80; ///< 80, 86, 89, 90, 100, 120: of `ttg.target = "cuda:N"`
   unsigned numWarps = 4;    ///< `ttg.num-warps`
   unsigned totalWarps = 4;  ///< with those of warp-specialized partitions: `ttg.total-num-warps`
-  unsigned numCtas = 1;     ///< CTAs a cluster
+  unsigned numCtas = 1;     ///< CTAs of a program, which are a cluster
+  unsigned clusterSize = 1; ///< CTAs of a cluster: those of a program, or `ttg.cluster-dim-x` programs of one CTA
 
   /// What is said by a function and the module around it, or by a module alone.
   static llvm::FailureOr<KernelTarget> of(mlir::Operation *functionOrModule);

@@ -54,7 +54,14 @@ static LogicalResult lowerExpect(ttng::BarrierExpectOp op, FunctionLowering &f) 
 
 static LogicalResult lowerArrive(ttng::ArriveBarrierOp op, FunctionLowering &f) {
   LoweringBuilder &b = f.builder();
-  Value predicate = op.getPerWarp() ? b.equal(f.lane(), 0) : firstThread(f);
+  Value predicate = op.getPerWarp() ? b.equal(f.lane(), 0) : firstThread(f), address = viewAddress(f, op.getAlloc());
+  std::string form = "mbarrier.arrive";
+  if (op.getMulticast()) {
+    // Lane r arrives in CTA r.
+    predicate = b.less(f.lane(), f.target().clusterSize);
+    address = b.instValue("mapa", {address, b.select(predicate, f.lane(), b.i32(0))});
+    form += ".cluster";
+  }
   if (op.getPerWarp()) {
     // What the other lanes did comes before the arrival of the one.
     b.inst("bar.warp.sync", {});
@@ -62,7 +69,7 @@ static LogicalResult lowerArrive(ttng::ArriveBarrierOp op, FunctionLowering &f) 
   if (op.getPred()) {
     predicate = b.logicalAnd(f.scalar(op.getPred()), predicate);
   }
-  b.inst("mbarrier.arrive", {predicate, viewAddress(f, op.getAlloc()), b.i32(op.getCount())});
+  b.inst(form, {predicate, address, b.i32(op.getCount())});
   return success();
 }
 

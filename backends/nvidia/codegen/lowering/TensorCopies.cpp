@@ -45,10 +45,18 @@ static LogicalResult lowerLoad(ttng::AsyncTMACopyGlobalToLocalOp op, FunctionLow
   Value barrier = viewAddress(f, op.getBarrier()), map = f.scalar(op.getDesc());
   Value predicate = b.logicalAnd(f.scalar(op.getPred()), issuer(f));
   std::string form = ("cp.async.bulk.tensor." + Twine(op.getCoord().size()) + "d.shared.global").str();
+  Value receivers;
+  if (op.getMulticast()) {
+    form += ".multicast::cluster";
+    receivers = b.integer(b.getI16Type(), (1 << f.target().clusterSize) - 1);
+  }
   for (const TmaBoxes::Message &message : boxesOf(op.getResult().getType()).messages) {
     SmallVector<Value> operands = {predicate, address.at(layout.offset(message.start)), map};
     llvm::append_range(operands, boxCoordinates(f, op.getCoord(), message.start));
     operands.push_back(barrier);
+    if (receivers) {
+      operands.push_back(receivers);
+    }
     b.inst(form, operands);
   }
   return success();

@@ -10,6 +10,7 @@
 //     ...
 //     at the return: number = none, meet            meet, return
 //
+// Where CTAs of a cluster are programs of their own, those of all CTAs meet beside the two meetings around the regions.
 // All warps meet at named barrier 1; barrier 0 is the kernel's warps', each partition has one of the others. The number
 // lies in shared memory at the function's `allocation.offset`, the captures at the operation's.
 
@@ -30,6 +31,15 @@ constexpr unsigned kFirstPartitionBarrier = 2;
 constexpr unsigned kMostRepeated = 16;
 
 static void meet(LoweringBuilder &b) { b.inst("barrier.sync", {}, {kMeetingBarrier}); }
+
+/// All warps of all CTAs of the cluster meet where each CTA is a program of its own: before the regions may reach into
+/// another CTA, whose barriers are set up then, and before a CTA may end that another one reaches into.
+static void meetCluster(FunctionLowering &f) {
+  if (f.target().clusterSize > f.target().numCtas) {
+    f.builder().inst("barrier.cluster.arrive", {});
+    f.builder().inst("barrier.cluster.wait", {});
+  }
+}
 
 /// Moves between what each thread starts with and what the region has.
 static void changeRegisters(LoweringBuilder &b, int32_t from, int32_t to) {
@@ -226,6 +236,7 @@ LogicalResult Workers::runOperation(ttg::WarpSpecializeOp op, Block *dispatch, V
     return op.emitOpError("has no warps: warp groups are allocated before the lowering");
   }
   b.setInsertionPointToEnd(dispatch);
+  meetCluster(f);
   Block *back = f.appendBlock();
   for (const Crew &crew : crewsOf(op, initialRegisters(op))) {
     Block *inside = f.appendBlock(), *next = f.appendBlock();
@@ -239,6 +250,7 @@ LogicalResult Workers::runOperation(ttg::WarpSpecializeOp op, Block *dispatch, V
   }
   LLVM::BrOp::create(b, b.loc(), ValueRange(), back);
   b.setInsertionPointToEnd(back);
+  meetCluster(f);
   branchBack();
   return success();
 }
@@ -316,6 +328,7 @@ static LogicalResult lowerWarpSpecialize(ttg::WarpSpecializeOp op, FunctionLower
   storeShared(b, f.workNumberAddress(), b.i32(llvm::find(f.specializations(), op) - f.specializations().begin()),
               b.equal(f.thread(), 0));
   meet(b);
+  meetCluster(f);
   auto registers = op.getActualRegisters();
   int32_t initial = initialRegisters(op), own = registers ? registers->front() : initial;
   changeRegisters(b, initial, own);
@@ -333,6 +346,7 @@ static LogicalResult lowerWarpSpecialize(ttg::WarpSpecializeOp op, FunctionLower
 
   b.setInsertionPointToEnd(after);
   changeRegisters(b, own, initial);
+  meetCluster(f);
   meet(b);
   unsigned next = 0;
   for (Value result : op.getResults()) {
