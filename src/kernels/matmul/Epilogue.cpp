@@ -1,5 +1,7 @@
 #include "src/kernels/matmul/Epilogue.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
 #include "llvm/ADT/StringSwitch.h"
 
 #include <cmath>
@@ -24,7 +26,8 @@ static Value timesSigmoid(KernelBuilder &b, Value x, Value scaled, double scale)
   auto shape = cast<RankedTensorType>(x.getType()).getShape();
   auto constant = [&](double value) { return b.full(value, shape, b.getF32Type()); };
   Value power = b.exp2(b.mulf(scaled, constant(-scale * std::numbers::log2e)));
-  return b.mulf(x, b.divf(constant(1), b.addf(constant(1), power)));
+  Value inverse = b.createOrFold<arith::DivFOp>(constant(1), b.addf(constant(1), power), arith::FastMathFlags::afn);
+  return b.mulf(x, inverse);
 }
 
 Value Epilogue::activate(KernelBuilder &b, Value x) const {

@@ -51,11 +51,14 @@ struct F32 {
   Value sqrt(Value x) { return b.instValue("sqrt.approx.f32", x); }
   Value rsqrt(Value x) { return b.instValue("rsqrt.approx.f32", x); }
   Value reciprocal(Value x) { return b.instValue("rcp.approx.f32", x); }
-  Value divide(Value x, Value y) {
+  static bool isOne(Value x) {
     auto one = x.getDefiningOp<LLVM::ConstantOp>();
     auto number = one ? dyn_cast<FloatAttr>(one.getValue()) : FloatAttr();
-    bool isReciprocal = number && number.getValue().isExactlyValue(1);
-    return isReciprocal ? reciprocal(y) : b.instValue("div.full.f32", {x, y});
+    return number && number.getValue().isExactlyValue(1);
+  }
+  Value divide(Value x, Value y) { return isOne(x) ? reciprocal(y) : b.instValue("div.full.f32", {x, y}); }
+  Value divideNormal(Value x, Value y) {
+    return isOne(x) ? b.instValue("rcp.approx.ftz.f32", y) : b.instValue("div.full.ftz.f32", {x, y});
   }
   Value floor(Value x) { return LLVM::FFloorOp::create(b, b.loc(), x); }
 
@@ -186,7 +189,11 @@ static LogicalResult lowerDivide(arith::DivFOp op, FunctionLowering &f) {
   if (f.elementType(op.getType()).isF64()) {
     return lowerDirectly<arith::DivFOp, LLVM::FDivOp>(op, f);
   }
-  return lowerBinary<arith::DivFOp, &F32::divide>(op, f);
+  // As with powers: what is subnormal may count as zero.
+  bool isApproximate = arith::bitEnumContainsAny(op.getFastmath(), arith::FastMathFlags::afn);
+  return lowerThroughF32(op, f, [&](F32 &f32, ArrayRef<Value> operands) {
+    return isApproximate ? f32.divideNormal(operands[0], operands[1]) : f32.divide(operands[0], operands[1]);
+  });
 }
 
 static LogicalResult lowerSquareRoot(math::SqrtOp op, FunctionLowering &f) {
