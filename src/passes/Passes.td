@@ -61,7 +61,8 @@ def PipelineCopies : Pass<"jitk-pipeline-copies", "mlir::ModuleOp"> {
     get a ring of n buffers. The copies of an iteration are issued n - 1 iterations before it, into the slot that the
     iteration before this one has read; an `ttg.async_wait` leaves the later groups in flight. A wait right before the loop
     moves behind it where the first one in the loop serves its copies too. Where the rings do not fit into shared memory
-    there are fewer stages. What the pointers of later iterations are computed from is computed again:
+    there are fewer stages. On capability 90 the rings of a loop whose one `tt.dot` adds to accumulators of 128 KiB or more
+    have one buffer more, for --jitk-start-dots-early to leave a product in flight. What the pointers of later iterations are computed from is computed again:
     it must follow from the induction variable, from carried values that advance without effects, and from loads of
     memory that the loop does not write.
 
@@ -96,7 +97,9 @@ def StartDotsEarly : Pass<"jitk-start-dots-early", "mlir::ModuleOp"> {
     An asynchronous `ttng.warp_group_dot` is moved before the asynchronous copies that stand before it in its block, as
     pipelining leaves them, so that the tensor cores work while copies are issued. It must read nothing that the copies
     write: other buffers, or other slots of a ring. One whose accumulator comes from a wait that nobody else uses takes it
-    from the product before: products on one accumulator are executed in their order.
+    from the product before: products on one accumulator are executed in their order. A loop's only product, which adds to a
+    carried accumulator, is waited for when the next one has been started, and the last one behind the loop, where the next
+    iteration fills no buffer that the product reads.
 
     After --jitk-assign-layouts, which makes the products, and --jitk-pipeline-copies; before --jitk-insert-barriers.
   }];

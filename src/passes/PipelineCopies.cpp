@@ -7,6 +7,9 @@
 //
 // A wait leaves the groups of later iterations in flight. The barrier behind it tells every thread that the copies of
 // all of them have landed, and that the slot of the previous iteration may be filled again: there is one an iteration.
+// Where a product of the previous iteration may still be in flight there is one slot more, and what is filled is the
+// slot that the iteration before that one has read.
+//
 // Copies past the last iteration are skipped, their groups stay empty, so that the waits count the same throughout.
 //
 // A wait right before the loop, for copies of what the loop reads throughout, moves behind it: the first wait in the
@@ -40,6 +43,7 @@ struct PipelinedLoop {
   SmallVector<IterationSlice> sources; ///< of each group
   IterationSlice advance;              ///< the next values of what the sources read of carried values
   int64_t numStages;
+  int64_t numSlots; ///< of the rings: one for each stage, and one more where a product reads the slot before
 };
 
 /// Writes one pipelined loop.
@@ -83,7 +87,7 @@ void CopyPipeliner::makeRings() {
   for (CopyGroup &group : plan_.groups) {
     for (ttg::AsyncCopyGlobalToLocalOp copy : group.copies) {
       auto type = copy.getResult().getType();
-      SmallVector<int64_t> shape = {plan_.numStages};
+      SmallVector<int64_t> shape = {plan_.numSlots};
       llvm::append_range(shape, type.getShape());
       auto ringType = ttg::MemDescType::get(shape, type.getElementType(), type.getEncoding(), type.getMemorySpace(),
                                             /*mutableMemory=*/true);
@@ -233,7 +237,7 @@ void CopyPipeliner::yieldState() {
   rewriter_.setInsertionPoint(yield);
   auto next = [&](Value slot) -> Value {
     Value stepped = arith::AddIOp::create(rewriter_, loc_, slot, i32(1));
-    Value isPast = arith::CmpIOp::create(rewriter_, loc_, arith::CmpIPredicate::sge, stepped, i32(plan_.numStages));
+    Value isPast = arith::CmpIOp::create(rewriter_, loc_, arith::CmpIPredicate::sge, stepped, i32(plan_.numSlots));
     return arith::SelectOp::create(rewriter_, loc_, isPast, i32(0), stepped);
   };
   SmallVector<Value> values = {next(readSlot_), next(fillSlot_)};
@@ -303,24 +307,40 @@ static bool isAliveIn(scf::ForOp loop, ttg::LocalAllocOp alloc) {
   return before && after;
 }
 
-/// The most stages, up to `wanted`, whose rings fit beside the buffers that are alive in the loop.
-static int64_t stagesThatFit(const PipelinedLoop &plan, int64_t wanted, unsigned capability) {
+/// The most slots, up to `wanted`, whose rings fit beside the buffers that are alive in the loop.
+static int64_t slotsThatFit(const PipelinedLoop &plan, int64_t wanted, unsigned capability) {
   DenseSet<Value> replaced;
-  int64_t perStage = 0, others = 0;
+  int64_t perSlot = 0, others = 0;
   for (const CopyGroup &group : plan.groups) {
     for (ttg::AsyncCopyGlobalToLocalOp copy : group.copies) {
       replaced.insert(copy.getResult());
-      perStage += sharedBytes(copy.getResult().getType());
+      perSlot += sharedBytes(copy.getResult().getType());
     }
   }
   plan.loop->getParentOfType<tt::FuncOp>().walk([&](ttg::LocalAllocOp alloc) {
     others += !replaced.contains(alloc) && isAliveIn(plan.loop, alloc) ? sharedBytes(alloc.getType()) : 0;
   });
-  return std::min(wanted, (sharedMemoryOf(capability) - others) / perStage);
+  return std::min(wanted, (sharedMemoryOf(capability) - others) / perSlot);
+}
+
+/// Whether the loop adds one product an iteration to accumulators that fill half of the register file: no other CTA
+/// fits beside it that would keep the tensor cores busy, so that a product is to run on while the next one is started
+/// (--jitk-start-dots-early), and its slot must not be filled yet.
+static bool keepsProductInFlight(scf::ForOp loop, unsigned capability) {
+  constexpr int64_t kAccumulators = 128 * 256;
+  SmallVector<tt::DotOp> dots;
+  loop.walk([&](tt::DotOp dot) { dots.push_back(dot); });
+  if (capability != 90 || dots.size() != 1 || dots.front()->getBlock() != loop.getBody()) {
+    return false;
+  }
+  auto type = cast<RankedTensorType>(dots.front().getType());
+  auto sum = dyn_cast<BlockArgument>(dots.front().getC());
+  return type.getNumElements() >= kAccumulators && sum && sum.getOwner() == loop.getBody() && sum.hasOneUse() &&
+         dots.front()->hasOneUse() && loop.getTiedLoopYieldedValue(sum)->get() == dots.front().getResult();
 }
 
 static std::optional<PipelinedLoop> planLoop(scf::ForOp loop, int64_t wanted, unsigned capability) {
-  PipelinedLoop plan = {loop, {}, {}, {}, 0};
+  PipelinedLoop plan = {loop, {}, {}, {}, 0, 0};
   llvm::SetVector<BlockArgument> carried;
   for (CopyGroup &group : findCopyGroups(loop)) {
     if (std::optional<IterationSlice> sources = sliceOfSources(loop, group)) {
@@ -334,7 +354,9 @@ static std::optional<PipelinedLoop> planLoop(scf::ForOp loop, int64_t wanted, un
     return std::nullopt;
   }
   plan.advance = std::move(*next);
-  plan.numStages = stagesThatFit(plan, wanted, capability);
+  int64_t spare = keepsProductInFlight(loop, capability) ? 1 : 0;
+  plan.numSlots = slotsThatFit(plan, wanted + spare, capability);
+  plan.numStages = plan.numSlots > 2 ? plan.numSlots - spare : plan.numSlots;
   return plan.numStages >= 2 ? std::optional(std::move(plan)) : std::nullopt;
 }
 

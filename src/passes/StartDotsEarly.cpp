@@ -46,6 +46,7 @@ public:
     for (ttng::WarpGroupDotOp dot : dots) {
       chain(dot);
       hoist(dot);
+      leaveInFlight(dot);
     }
   }
 
@@ -53,8 +54,13 @@ private:
   /// Takes the accumulator from the product before instead of from the wait for it.
   void chain(ttng::WarpGroupDotOp dot);
   void hoist(ttng::WarpGroupDotOp dot);
+  /// Lets a loop's only product, which adds to what the loop carries, run on until the next one has been started.
+  void leaveInFlight(ttng::WarpGroupDotOp dot);
+  /// Whether `op` writes, in the next iteration of `loop`, nothing that `dot` reads.
+  bool sparesNextIteration(Operation *op, ttng::WarpGroupDotOp dot, scf::ForOp loop);
   /// Whether `op` is asynchronous copies, or what belongs to issuing them, and writes nothing that `dot` reads.
   bool isCopying(Operation *op, ttng::WarpGroupDotOp dot);
+  bool sharesBuffer(Value view, Value other);
   bool mayOverlap(Value view, Value other);
 
   tt::FuncOp function_;
@@ -63,13 +69,15 @@ private:
 
 } // namespace
 
+bool DotStarter::sharesBuffer(Value view, Value other) {
+  return llvm::any_of(buffers_.of(view), [&](Value buffer) { return llvm::is_contained(buffers_.of(other), buffer); });
+}
+
 bool DotStarter::mayOverlap(Value view, Value other) {
-  bool sharesBuffer =
-      llvm::any_of(buffers_.of(view), [&](Value buffer) { return llvm::is_contained(buffers_.of(other), buffer); });
   std::optional<RingIndex> slot = ringSlotOf(view), otherSlot = ringSlotOf(other);
   bool differs = slot && otherSlot && slot->loop == otherSlot->loop && slot->size == otherSlot->size &&
                  slot->offset != otherSlot->offset;
-  return sharesBuffer && !differs;
+  return sharesBuffer(view, other) && !differs;
 }
 
 bool DotStarter::isCopying(Operation *op, ttng::WarpGroupDotOp dot) {
@@ -137,6 +145,49 @@ void DotStarter::hoist(ttng::WarpGroupDotOp dot) {
       op->moveBefore(place);
     }
   }
+}
+
+bool DotStarter::sparesNextIteration(Operation *op, ttng::WarpGroupDotOp dot, scf::ForOp loop) {
+  auto copy = dyn_cast<ttg::AsyncCopyGlobalToLocalOp>(op);
+  if (!copy) {
+    return isMemoryEffectFree(op) ||
+           isa<scf::IfOp, tt::LoadOp, ttg::AsyncCommitGroupOp, ttg::AsyncWaitOp, ttg::LocalBarrierOp,
+               ttng::FenceAsyncSharedOp, ttng::WarpGroupDotOp, ttng::WarpGroupDotWaitOp>(op);
+  }
+  std::optional<RingIndex> filled = ringSlotOf(copy.getResult());
+  return llvm::none_of(dot->getOperands(), [&](Value operand) {
+    if (!isShared(operand.getType()) || !sharesBuffer(operand, copy.getResult())) {
+      return false;
+    }
+    std::optional<RingIndex> read = ringSlotOf(operand);
+    return !filled || !read || filled->loop != loop || read->loop != loop || filled->size != read->size ||
+           (filled->offset + 1) % filled->size == read->offset;
+  });
+}
+
+void DotStarter::leaveInFlight(ttng::WarpGroupDotOp dot) {
+  auto loop = dyn_cast<scf::ForOp>(dot->getParentOp());
+  auto sum = dyn_cast<BlockArgument>(dot.getC());
+  auto wait = dyn_cast_or_null<ttng::WarpGroupDotWaitOp>(dot.getD().hasOneUse() ? *dot.getD().user_begin() : nullptr);
+  if (!loop || !sum || sum.getOwner() != loop.getBody() || !sum.hasOneUse() || !dot.getIsAsync() || !wait ||
+      wait->getBlock() != loop.getBody() || wait->getNumOperands() != 1 || !wait->getResult(0).hasOneUse() ||
+      loop.getTiedLoopYieldedValue(sum)->get() != wait->getResult(0)) {
+    return;
+  }
+  bool isAlone = true, isSafe = true;
+  loop.getBody()->walk([&](Operation *op) {
+    isAlone &= op == dot || op == wait || !isa<ttng::WarpGroupDotOp, ttng::WarpGroupDotWaitOp>(op);
+    isSafe &= isa<scf::YieldOp>(op) || sparesNextIteration(op, dot, loop);
+  });
+  if (!isAlone || !isSafe) {
+    return;
+  }
+  wait.setPendings(1);
+  OpBuilder b(loop->getContext());
+  b.setInsertionPointAfter(loop);
+  Value result = loop.getTiedLoopResult(sum);
+  auto last = ttng::WarpGroupDotWaitOp::create(b, dot.getLoc(), ValueRange{result}, /*pendings=*/0);
+  result.replaceAllUsesExcept(last->getResult(0), last);
 }
 
 namespace {

@@ -110,6 +110,12 @@ const std::vector<checked::Problem> &edgeCases() {
       {"matmul m=* n=*%8 k=*%16 dtype=fp16", {{"m", 5}, {"n", 40}, {"k", 48}}},
       {"matmul m=* n=* k=* dtype=bf16 b_layout=col", {{"m", 18}, {"n", 21}, {"k", 37}}},
 
+      // The plain kernel's wide tile, whose products run on while the next ones are started: no block of K, and
+      // several.
+      {"matmul m=* n=*%8 k=*%64 b_layout=col", {{"m", 140}, {"n", 264}, {"k", 320}}},
+      {"matmul m=* n=*%256 k=*%8 dtype=fp16 out_dtype=fp32", {{"m", 130}, {"n", 256}, {"k", 200}}},
+      {"matmul m=* n=*%8 k=*%64 b_layout=col bias=true", {{"m", 9}, {"n", 16}, {"k", 0}}},
+
       // matmul in tiles that TMA moves: tails in each dimension, one block of K, CTAs that take several tiles or none.
       {"matmul m=300 n=328 k=200 dtype=bf16 b_layout=col", {}},
       {"matmul m=131 n=264 k=72 dtype=fp16 b_layout=row out_dtype=fp32", {}},

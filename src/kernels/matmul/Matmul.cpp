@@ -35,6 +35,21 @@ MatmulTile chooseMatmulTile(const Description &description, const Target &target
   bool hasNarrowCopies = !haveRowsOf(description, 8), movesElements = !haveRowsOf(description, 2);
   // 64 elements are one 128-byte swizzle row of the shared tile; 32 keep two sm_80 CTAs on an SM.
   tile.k = coveringTile(description.dimension("k"), 16, target.capability >= 90 && !movesElements ? 64 : 32);
+  // The largest tile moves three quarters of the bytes that two half as wide ones do, where there are tiles enough; its
+  // accumulators take half of the registers.
+  constexpr int64_t kWideColumns = 256, kMultiprocessors = 132;
+  auto tilesAlong = [](const Dimension &dimension, int64_t size) {
+    constexpr int64_t kLarge = 4096;
+    int64_t extent = dimension.isStatic() ? dimension.value : dimension.bound ? dimension.bound : kLarge;
+    return int64_t(llvm::divideCeil(extent, size));
+  };
+  bool hasWholeRows = description.word("b_layout") == "col" || isMultipleOf(description.dimension("n"), kWideColumns);
+  if (target.capability == 90 && target.archSpecific && tile.m * tile.n == 128 * 128 && !hasNarrowCopies &&
+      hasWholeRows &&
+      tilesAlong(description.dimension("m"), tile.m) * tilesAlong(description.dimension("n"), kWideColumns) >=
+          kMultiprocessors) {
+    tile.n = kWideColumns;
+  }
   // Eight warps are two warpgroups of wgmma. They also share those addresses: beside half of the largest tile, four
   // warps have no room for them.
   bool isLarge = tile.m * tile.n >= 128 * 128;
