@@ -54,19 +54,40 @@ llvm::SmallVector<Value> PersistentMatmul::multiply(int64_t consumer, const Prod
   RingPosition &position = positions.front();
   // One block's products are in flight while the next ones are started; a slot is given back when those have begun.
   llvm::SmallVector<Value> carried = startBlock(consumer, position, zeros(), /*accumulates=*/false);
+  workBesideProducts();
   size_t numSums = parts_.size();
   RingPosition next = ring_->next(position);
   carried.append({position.slot, next.slot, next.phase});
-  carried = b.loop(b.i32(tile_.k), b.i32(shapes_.depth()), tile_.k, carried, [&](Value, ValueRange now) {
+  auto continueWith = [&](ValueRange now, bool works) {
     Value last = now[numSums];
     RingPosition here = {now[numSums + 1], now[numSums + 2]};
     llvm::SmallVector<Value> sums = startBlock(consumer, here, now.take_front(numSums), /*accumulates=*/true);
+    if (works) {
+      workBesideProducts();
+    }
     sums = awaitBlocks(sums, /*inFlight=*/1);
     ring_->release(last);
     RingPosition after = ring_->next(here);
     sums.append({here.slot, after.slot, after.phase});
     return sums;
-  });
+  };
+  int64_t done = tile_.k;
+  auto continueTo = [&](int64_t end) {
+    carried = b.loop(b.i32(done), b.i32(end), tile_.k, carried,
+                     [&](Value, ValueRange now) { return continueWith(now, /*works=*/false); });
+    done = end;
+  };
+  // What waits is done piece by piece, some blocks apart: a store waits for the one before last, and TMA takes up a
+  // store behind the loads that were asked for before it.
+  constexpr int64_t kBlocksApart = 3;
+  while (hasWorkBesideProducts() && done < shapes_.depth()) {
+    auto left = int64_t(llvm::divideCeil(shapes_.depth() - done, tile_.k));
+    int64_t apart = std::clamp<int64_t>(left / int64_t(numWaiting()), 1, kBlocksApart);
+    continueTo(done + (apart - 1) * tile_.k);
+    carried = continueWith(carried, /*works=*/true);
+    done += tile_.k;
+  }
+  continueTo(shapes_.depth());
   llvm::SmallVector<Value> sums = awaitBlocks(ValueRange(carried).take_front(numSums), /*inFlight=*/0);
   ring_->release(carried[numSums]);
   position = {carried[numSums + 1], carried[numSums + 2]};
@@ -78,7 +99,7 @@ Result<BuiltKernel> buildPersistentMatmul(const Description &description, llvm::
   bool isColumnMajor = description.word("b_layout") == "col";
   Type inputType = elementTypeOf(description.word("dtype"), context);
   Type outputType = elementTypeOf(description.word("out_dtype"), context);
-  auto shapes = llvm::map_to_vector(variants, [&](const PersistentVariant &variant) {
+  auto shapes = llvm::map_to_vector<5>(variants, [&](const PersistentVariant &variant) {
     return ProductShapes(variant.tile, description.dimension("k").value, isColumnMajor, inputType, outputType);
   });
   KernelSignature signature;

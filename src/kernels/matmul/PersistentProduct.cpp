@@ -1,6 +1,7 @@
 #include "src/kernels/matmul/PersistentProduct.h"
 
 #include "src/kernels/matmul/PartialSums.h"
+#include "src/kernels/vocabulary/PackedPairs.h"
 #include "src/kernels/vocabulary/Roles.h"
 
 using namespace mlir;
@@ -198,6 +199,11 @@ std::pair<Value, Value> PersistentProduct::originOf(int64_t consumer, size_t par
   return {row, column};
 }
 
+Value PersistentProduct::finish(size_t index, Value slice, llvm::MutableArrayRef<RingPosition> feeds, size_t part) {
+  return feeds.empty() ? epilogue_.apply(b, slice, {}, {}, shapes_.resultType())
+                       : feeds_[index].apply(slice, feeds[part]);
+}
+
 void PersistentProduct::store(int64_t consumer, ValueRange sums, const ProductTile &at,
                               llvm::MutableArrayRef<RingPosition> feeds) {
   for (auto [part, sum] : llvm::enumerate(sums)) {
@@ -206,10 +212,57 @@ void PersistentProduct::store(int64_t consumer, ValueRange sums, const ProductTi
     Value matrix = b.descriptorParameter(shapes_.result, TileStore::sliceOf(shapes_.resultTile(parts_[part])));
     stores_[size_t(consumer)]
         .at(parts_[part])
-        .store(tile_.transposed ? b.transpose(sum) : sum, matrix, row, column, [&](Value slice) {
-          return feeds.empty() ? epilogue_.apply(b, slice, {}, {}, shapes_.resultType())
-                               : feeds_[index].apply(slice, feeds[part]);
-        });
+        .store(tile_.transposed ? b.transpose(sum) : sum, matrix, row, column,
+               [&](Value slice) { return finish(index, slice, feeds, part); });
+  }
+}
+
+// --- stores beside the next tile's products
+
+void PersistentProduct::workBesideProducts() {
+  if (!waiting_.empty()) {
+    waiting_.front()();
+    waiting_.pop_front();
+  }
+}
+
+llvm::SmallVector<PersistentProduct::Pending> PersistentProduct::nothingPending() {
+  // Slices of zeros above the first row: TMA clips all of them.
+  llvm::SmallVector<Pending> pending;
+  for (int64_t part : parts_) {
+    SharedTile result = shapes_.resultTile(part), slice = TileStore::sliceOf(result);
+    Value zeros = b.full(0, {slice.rows, slice.columns / 2}, b.getI32Type());
+    pending.push_back(
+        {llvm::SmallVector<Value>(size_t(result.columns / slice.columns), zeros), b.i32(-result.rows), b.i32(0)});
+  }
+  return pending;
+}
+
+llvm::SmallVector<PersistentProduct::Pending> PersistentProduct::hold(int64_t consumer, ValueRange sums,
+                                                                      const ProductTile &at,
+                                                                      llvm::MutableArrayRef<RingPosition> feeds) {
+  llvm::SmallVector<Pending> pending;
+  for (auto [part, sum] : llvm::enumerate(sums)) {
+    Pending &next = pending.emplace_back();
+    std::tie(next.row, next.column) = originOf(consumer, part, at);
+    for (Value slice : stores_[size_t(consumer)].at(parts_[part]).slices(sum)) {
+      Value finished = finish(size_t(consumer) * parts_.size() + part, slice, feeds, part);
+      next.slices.push_back(packPairs(b, finished));
+    }
+  }
+  return pending;
+}
+
+void PersistentProduct::defer(int64_t consumer, llvm::ArrayRef<Pending> pending) {
+  for (auto [part, results] : llvm::enumerate(pending)) {
+    const TileStore &store = stores_[size_t(consumer)].at(parts_[part]);
+    Value matrix = b.descriptorParameter(shapes_.result, TileStore::sliceOf(shapes_.resultTile(parts_[part])));
+    for (auto [index, slice] : llvm::enumerate(results.slices)) {
+      waiting_.push_back(
+          [this, &store, matrix, index = int64_t(index), slice, row = results.row, column = results.column] {
+            store.storeSlice(size_t(index), unpackPairs(b, slice, shapes_.resultType()), matrix, {row, column});
+          });
+    }
   }
 }
 
@@ -228,15 +281,23 @@ static llvm::SmallVector<RingPosition> positionsOf(ValueRange carried) {
   return positions;
 }
 
-void PersistentProduct::consume(int64_t consumer) {
+llvm::SmallVector<RingPosition> PersistentProduct::startOf(int64_t consumer) const {
   llvm::SmallVector<RingPosition> start = {ring_->start()};
   llvm::append_range(start, startsOfOwnRings());
-  size_t numRings = start.size();
   for (size_t part = 0; part < parts_.size() && !feeds_.empty(); ++part) {
     start.push_back(feeds_[size_t(consumer) * parts_.size() + part].start());
   }
+  return start;
+}
+
+void PersistentProduct::consume(int64_t consumer) {
+  if (tile_.defersStores) {
+    consumeDeferring(consumer);
+    return;
+  }
   llvm::SmallVector<Value> carried;
-  append(carried, start);
+  size_t numRings = 1 + startsOfOwnRings().size();
+  append(carried, startOf(consumer));
   forEachProduct(carried, [&](const ProductTile &at, ValueRange now) {
     llvm::SmallVector<RingPosition> positions = positionsOf(now);
     auto rings = llvm::MutableArrayRef(positions).take_front(numRings);
@@ -246,6 +307,50 @@ void PersistentProduct::consume(int64_t consumer) {
     append(next, positions);
     return next;
   });
+  TileStore::drain(b);
+}
+
+void PersistentProduct::consumeDeferring(int64_t consumer) {
+  llvm::SmallVector<Value> carried;
+  llvm::SmallVector<RingPosition> start = startOf(consumer);
+  append(carried, start);
+  llvm::SmallVector<Pending> pending = nothingPending();
+  auto appendPending = [&](llvm::SmallVector<Value> &values) {
+    for (const Pending &results : pending) {
+      values.append(results.slices);
+      values.append({results.row, results.column});
+    }
+  };
+  auto takePending = [&](ValueRange values) {
+    for (Pending &results : pending) {
+      llvm::copy(values.take_front(results.slices.size()), results.slices.begin());
+      values = values.drop_front(results.slices.size());
+      results.row = values[0];
+      results.column = values[1];
+      values = values.drop_front(2);
+    }
+  };
+  appendPending(carried);
+  size_t numPositions = 2 * start.size(), numRings = 1 + startsOfOwnRings().size();
+  carried = forEachProduct(carried, [&](const ProductTile &at, ValueRange now) {
+    llvm::SmallVector<RingPosition> positions = positionsOf(now.take_front(numPositions));
+    takePending(now.drop_front(numPositions));
+    defer(consumer, pending);
+    llvm::SmallVector<Value> sums = multiply(consumer, at, llvm::MutableArrayRef(positions).take_front(numRings));
+    while (hasWorkBesideProducts()) {
+      workBesideProducts();
+    }
+    pending = hold(consumer, sums, at, llvm::MutableArrayRef(positions).drop_front(numRings));
+    llvm::SmallVector<Value> next;
+    append(next, positions);
+    appendPending(next);
+    return next;
+  });
+  takePending(ValueRange(carried).drop_front(numPositions));
+  defer(consumer, pending);
+  while (hasWorkBesideProducts()) {
+    workBesideProducts();
+  }
   TileStore::drain(b);
 }
 

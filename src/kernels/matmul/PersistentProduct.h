@@ -13,6 +13,8 @@
 
 #include "llvm/Support/MathExtras.h"
 
+#include <deque>
+#include <functional>
 #include <map>
 
 namespace jitk::kernels {
@@ -104,6 +106,11 @@ protected:
   using ProductBody = llvm::function_ref<llvm::SmallVector<mlir::Value>(const ProductTile &at, mlir::ValueRange now)>;
   /// Runs `body` for the CTA's tiles, or parts of K of tiles.
   llvm::SmallVector<mlir::Value> forEachProduct(mlir::ValueRange carried, ProductBody body);
+  /// Does the next piece of the work that waits for a consumer's products to run beside it, if there is any. To be
+  /// called when a block has been started.
+  void workBesideProducts();
+  bool hasWorkBesideProducts() const { return !waiting_.empty(); }
+  size_t numWaiting() const { return waiting_.size(); }
 
   KernelBuilder &b;
   const ProductShapes &shapes_;
@@ -123,10 +130,25 @@ private:
   void feedPart(size_t part, const ProductTile &at, llvm::MutableArrayRef<RingPosition> positions);
   void consume(int64_t consumer);
   void store(int64_t consumer, mlir::ValueRange sums, const ProductTile &at, llvm::MutableArrayRef<RingPosition> feeds);
+  /// What is stored of a slice.
+  mlir::Value finish(size_t index, mlir::Value slice, llvm::MutableArrayRef<RingPosition> feeds, size_t part);
+  /// Results of a part on their way: slices in registers, two values to a register, and where they go.
+  struct Pending {
+    llvm::SmallVector<mlir::Value> slices;
+    mlir::Value row, column;
+  };
+  llvm::SmallVector<Pending> nothingPending();
+  llvm::SmallVector<Pending> hold(int64_t consumer, mlir::ValueRange sums, const ProductTile &at,
+                                  llvm::MutableArrayRef<RingPosition> feeds);
+  /// Leaves the stores to `workBesideProducts`.
+  void defer(int64_t consumer, llvm::ArrayRef<Pending> pending);
+  void consumeDeferring(int64_t consumer);
+  llvm::SmallVector<RingPosition> startOf(int64_t consumer) const;
   /// Where a part of a consumer's results lies: row and column.
   std::pair<mlir::Value, mlir::Value> originOf(int64_t consumer, size_t part, const ProductTile &at);
 
   Epilogue epilogue_;
+  std::deque<std::function<void()>> waiting_;
   std::vector<std::map<int64_t, TileStore>> stores_; ///< of each consumer, of each size of parts
   std::vector<EpilogueFeed> feeds_; ///< of each consumer, of each part; none where the epilogue reads nothing
 };

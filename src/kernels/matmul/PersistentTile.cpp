@@ -203,6 +203,9 @@ PersistentTile complete(PersistentTile tile, const Problem &problem) {
   }
   double side = std::sqrt(kMultiprocessors * double(tile.columns) / double(tile.rows));
   tile.groupRows = int64_t(llvm::bit_floor(std::max<uint64_t>(1, uint64_t(side))));
+  // Two values of 16 bits to a register, beside the accumulators of the next tile; worth it where there is a next tile.
+  tile.defersStores = tile.numConsumers() == 2 && !tile.transposed && !problem.promotes && tile.splits == 1 &&
+                      problem.outputBytes == 2 && wavesOf(tile, problem) > 1;
   return tile;
 }
 

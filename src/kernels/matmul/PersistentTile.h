@@ -36,7 +36,9 @@ struct PersistentTile {
   int64_t rows = 0;        ///< 64 for each consumer
   int64_t columns = 0;     ///< a multiple of 8, at most 256
   bool transposed = false; ///< rows run along n and columns along m: few rows of A become few columns
-  int64_t k = 64;          ///< one swizzled row of 128 bytes
+  /// Whether results wait in registers until the next tile's first products run, which hide their way to memory.
+  bool defersStores = false;
+  int64_t k = 64; ///< one swizzled row of 128 bytes
   int64_t largestPart = 256;
   int64_t stages = 0;
   int64_t unrolled = 1;   ///< blocks of K that a consumer of fp8 starts before it promotes the first; below `stages`

@@ -88,6 +88,15 @@ void TileStore::store(Value tile, Value matrices, ValueRange origin, Finish fini
   }
 }
 
+llvm::SmallVector<Value> TileStore::slices(Value tile) const { return builder_.splitColumns(tile, slice_.columns); }
+
+void TileStore::storeSlice(size_t index, Value finished, Value matrices, ValueRange origin) const {
+  // All copies but the last few are done with their slots; a tile has as many slices as fill all slots equally often.
+  ttng::TMAStoreWaitOp::create(builder_, uint32_t(numSlots_ - 1));
+  ttg::LocalStoreOp::create(builder_, finished, slotOf(index));
+  copy(index, matrices, origin);
+}
+
 void TileStore::drain(KernelBuilder &builder) { ttng::TMAStoreWaitOp::create(builder, 0u); }
 
 } // namespace jitk::kernels

@@ -40,6 +40,9 @@ public:
     mlir::Value count, matrices;
   };
   void store(mlir::Value tile, mlir::Value matrices, mlir::ValueRange origin, Finish finish, const Rows &rows) const;
+  /// The same in steps: the tile's slices, and the copy of one of them, in their order. The origin is the tile's.
+  llvm::SmallVector<mlir::Value> slices(mlir::Value tile) const;
+  void storeSlice(size_t index, mlir::Value finished, mlir::Value matrices, mlir::ValueRange origin) const;
   /// Waits until all copies of the role have read shared memory. Before the role ends.
   static void drain(KernelBuilder &builder);
 

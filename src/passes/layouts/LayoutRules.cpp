@@ -20,8 +20,8 @@ bool isRemakable(Operation *op) {
   if (op->getNumResults() != 1 || op->getNumRegions() != 0) {
     return false;
   }
-  if (isa<ttg::LocalLoadOp, tt::MakeRangeOp, tt::SplatOp, tt::ExpandDimsOp, tt::BroadcastOp, tt::TransOp,
-          tt::ReshapeOp>(op)) {
+  if (isa<ttg::LocalLoadOp, tt::MakeRangeOp, tt::SplatOp, tt::ExpandDimsOp, tt::BroadcastOp, tt::TransOp, tt::ReshapeOp,
+          tt::JoinOp>(op)) {
     return true;
   }
   return (op->hasTrait<OpTrait::ConstantLike>() || isElementwise(op)) && isMemoryEffectFree(op);

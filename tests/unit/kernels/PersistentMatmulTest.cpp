@@ -85,6 +85,8 @@ TEST_CASE("every tile that the model can choose gives the product") {
     auto mode = number % 2 ? emulator::AsyncMode::Immediate : emulator::AsyncMode::Deferred;
     tile.stages = 3;
     tile.groupRows = 2;
+    // With one block of K too, in which all stores find their place.
+    tile.defersStores = problem.outType == std::string("bf16") && tile.numConsumers() == 2 && !tile.transposed;
     check(problem, tile, {deviceOptions(mode, number, 3)});
     ++number;
   };
@@ -135,6 +137,17 @@ TEST_CASE("as many CTAs as tiles, fewer, and more multiprocessors than tiles") {
     CAPTURE(multiprocessors);
     check({150, 60 + 4, 72, false, "bf16"}, {.rows = 64, .columns = 32, .stages = 3, .groupRows = 2},
           {deviceOptions(emulator::AsyncMode::Deferred, 3, multiprocessors)});
+  }
+}
+
+TEST_CASE("stores beside the next tile's products, with as few blocks of K as there may be") {
+  for (int k : {64, 128, 200, 520}) {
+    for (uint32_t multiprocessors : {1, 2}) {
+      check({200, 328, k, true, "bf16", k == 200},
+            {.rows = 128, .columns = 128, .defersStores = true, .stages = 3, .groupRows = 2},
+            {deviceOptions(emulator::AsyncMode::Deferred, 3, multiprocessors),
+             deviceOptions(emulator::AsyncMode::Immediate, 4, multiprocessors)});
+    }
   }
 }
 

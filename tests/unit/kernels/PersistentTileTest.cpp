@@ -42,6 +42,7 @@ TEST_CASE("few tiles split K so that they fill the multiprocessors") {
     CAPTURE(few);
     PersistentTile tile = choose(few);
     CHECK(tile.splits > 1);
+    CHECK_FALSE(tile.defersStores);
   }
   // Enough tiles, little K, or bound by memory.
   for (const char *many : {"m=4096 n=2112 k=7168 b_layout=col", "m=128 n=128 k=128", "m=1024 n=1024 k=1024",
@@ -54,6 +55,12 @@ TEST_CASE("few tiles split K so that they fill the multiprocessors") {
     int64_t blocks = (5000 + tile.k - 1) / tile.k, depth = (blocks + tile.splits - 1) / tile.splits;
     CHECK(depth * (tile.splits - 1) < blocks);
   }
+}
+
+TEST_CASE("results wait for the next tile's products where there is one") {
+  CHECK(choose("m=4096 n=7168 k=2048 b_layout=col").defersStores);
+  CHECK_FALSE(choose("m=4096 n=7168 k=2048 b_layout=col out_dtype=fp32").defersStores);
+  CHECK_FALSE(choose("m=1024 n=1024 k=1024").defersStores);
 }
 
 TEST_CASE("few rows of A become the columns of a tile, in eights") {

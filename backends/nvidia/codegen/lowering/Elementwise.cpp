@@ -1,5 +1,7 @@
 #include "backends/nvidia/codegen/lowering/Elementwise.h"
 
+#include "backends/nvidia/codegen/lowering/Packing.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
@@ -145,6 +147,14 @@ static LogicalResult lowerIndexCast(arith::IndexCastOp op, FunctionLowering &f) 
   return success();
 }
 
+static LogicalResult lowerOr(arith::OrIOp op, FunctionLowering &f) {
+  lowerElementwise(op, f, [](LoweringBuilder &b, Type, ArrayRef<Value> operands) {
+    Value word = joinHalves(b, operands[0], operands[1]);
+    return word ? word : b.bitOr(operands[0], operands[1]);
+  });
+  return success();
+}
+
 static LogicalResult lowerExtendUnsigned(arith::ExtUIOp op, FunctionLowering &f) {
   lowerElementwise(op, f, [](LoweringBuilder &b, Type type, ArrayRef<Value> operands) {
     return b.resizeUnsigned(operands[0], type);
@@ -206,7 +216,7 @@ void populateElementwiseLowerings(LoweringTable &table) {
   table.add(lowerFolded<arith::SubIOp, &LoweringBuilder::sub>);
   table.add(lowerFolded<arith::MulIOp, &LoweringBuilder::mul>);
   table.add(lowerFolded<arith::AndIOp, &LoweringBuilder::bitAnd>);
-  table.add(lowerFolded<arith::OrIOp, &LoweringBuilder::bitOr>);
+  table.add(lowerOr);
   table.add(lowerFolded<arith::XOrIOp, &LoweringBuilder::bitXor>);
   table.add(lowerDirectly<arith::DivSIOp, LLVM::SDivOp>);
   table.add(lowerDirectly<arith::DivUIOp, LLVM::UDivOp>);

@@ -82,4 +82,24 @@ SmallVector<Value> unpackWords(LoweringBuilder &b, ArrayRef<Value> words, Type e
   return elements;
 }
 
+/// The float whose 16 bits `word` holds in its low half, above them zeros; null if there is none.
+static Value lowHalfOf(Value word) {
+  auto extend = word.getDefiningOp<LLVM::ZExtOp>();
+  auto bits = extend ? extend.getArg().getDefiningOp<LLVM::BitcastOp>() : LLVM::BitcastOp();
+  bool isHalf = bits && isa<FloatType>(bits.getArg().getType()) && bits.getType().isInteger(16);
+  return isHalf ? bits.getArg() : Value();
+}
+
+Value joinHalves(LoweringBuilder &b, Value low, Value high) {
+  auto shift = high.getDefiningOp<LLVM::ShlOp>();
+  if (!shift || !low.getType().isInteger(32) || LoweringBuilder::constantOf(shift.getRhs()) != 16) {
+    return {};
+  }
+  Value first = lowHalfOf(low), second = lowHalfOf(shift.getLhs());
+  if (!first || !second || first.getType() != second.getType()) {
+    return {};
+  }
+  return packWords(b, {first, second}, 32).front();
+}
+
 } // namespace jitk::nvidia

@@ -17,4 +17,8 @@ llvm::SmallVector<mlir::Value> packWords(LoweringBuilder &b, llvm::ArrayRef<mlir
 llvm::SmallVector<mlir::Value> unpackWords(LoweringBuilder &b, llvm::ArrayRef<mlir::Value> words, mlir::Type element,
                                            unsigned count);
 
+/// low | high where these are 16 bits and, 16 bits up, 16 bits of floats: a word packed of the two, by which two
+/// conversions become one instruction. Null if they are not.
+mlir::Value joinHalves(LoweringBuilder &b, mlir::Value low, mlir::Value high);
+
 } // namespace jitk::nvidia
