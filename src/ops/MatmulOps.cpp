@@ -91,7 +91,8 @@ void addMatmulOps(std::vector<OpSchema> &ops) {
                "int32",
                {"m"},
                Access::Read,
-               "group of each row, or -1: C's row is undefined; a group's rows begin at a multiple of 128",
+               "group of each row; any other number, such as -1: C's row is undefined; a group's rows begin at a "
+               "multiple of 128",
                "!masked"},
               {"valid_rows",
                "int32",

@@ -104,7 +104,9 @@ std::vector<Expected> expectFp8BlockMatmul(const Description &description, const
 static std::vector<int32_t> groupsOfRows(const Description &description, int64_t groups, int64_t m,
                                          const Operands &operands) {
   if (!description.flag("masked")) {
-    return operands.integers("row_group");
+    std::vector<int32_t> named = operands.integers("row_group");
+    std::ranges::replace_if(named, [groups](int32_t group) { return group >= groups; }, -1);
+    return named;
   }
   std::vector<int32_t> valid = operands.integers("valid_rows"), result;
   for (int64_t row = 0; row < groups * m; ++row) {

@@ -1,12 +1,20 @@
 #include "src/reference/Data.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
+#include <iterator>
 
 namespace jitk::reference {
 
 static HostTensor &find(std::vector<HostTensor> &tensors, std::string_view name) {
   return *std::ranges::find(tensors, name, [](const HostTensor &tensor) { return tensor.shape.name; });
+}
+
+/// What names no group.
+static int32_t drawNoGroup(int64_t groups, Random &random) {
+  const int32_t choices[] = {-1, int32_t(groups), INT32_MAX, INT32_MIN};
+  return choices[random.below(std::size(choices))];
 }
 
 /// A group for each run of 128 rows; every third run is short, every fifth one empty.
@@ -21,7 +29,7 @@ static std::vector<int32_t> drawGroups(int64_t rows, int64_t groups, Random &ran
   std::vector<int32_t> result;
   for (int64_t row = 0; row < rows; ++row) {
     int64_t run = row / kRun, valid = run % 5 == 4 ? 0 : run % 3 == 1 ? 50 : kRun;
-    result.push_back(row % kRun < valid ? ofRuns[size_t(run)] : -1);
+    result.push_back(row % kRun < valid ? ofRuns[size_t(run)] : drawNoGroup(groups, random));
   }
   return result;
 }
@@ -55,7 +63,8 @@ void fillRowGroups(const Description &description, const Sizes &sizes, const Giv
   std::vector<int32_t> integers = Operands(tensors).integers(tensor.shape.name);
   std::vector<bool> isValid;
   for (int64_t row = 0; row < (isMasked ? groups * m : m); ++row) {
-    isValid.push_back(isMasked ? row % m < integers[size_t(row / m)] : integers[size_t(row)] >= 0);
+    int32_t named = integers[size_t(isMasked ? row / m : row)];
+    isValid.push_back(isMasked ? row % m < named : named >= 0 && named < groups);
   }
   poisonRows(find(tensors, "a"), isValid);
   poisonRows(find(tensors, "a_scale"), isValid);

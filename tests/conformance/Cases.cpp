@@ -229,6 +229,7 @@ const std::vector<checked::Problem> &edgeCases() {
       {"grouped_fp8_block_matmul groups=3 m=* n=328 k=144", {{"m", 130}}},
       {"grouped_fp8_block_matmul groups=* m=* n=*%8 k=128", {{"groups", 2}, {"m", 256}, {"n", 136}}},
       {"grouped_fp8_block_matmul groups=3 m=520 n=264 k=512", {}},
+      {"grouped_fp8_block_matmul groups=* m=* n=*%8 k=128", {{"groups", 0}, {"m", 130}, {"n", 136}}},
       // masked: all rows of a group and none, tiles of 64 rows and 128, rows that no tile covers.
       {"grouped_fp8_block_matmul masked=true groups=4 m=128 n=200 k=304", {}},
       {"grouped_fp8_block_matmul masked=true groups=3 m=256 n=328 k=144 expected_m=20 out_dtype=fp16", {}},

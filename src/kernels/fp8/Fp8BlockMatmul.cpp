@@ -91,9 +91,9 @@ static Problem problemOf(KernelBuilder &b, RowGroups groups, Value firstRow, Val
     problem.c = b.advance(problem.c, product(group, m, n));
   } else {
     Value named = b.load(b.advance(b.tensorParameter("row_group"), firstRow));
-    problem.isActive = b.lessEqual(b.i32(0), named);
+    problem.isActive = isGroup(b, named);
     problem.endOfRows = b.select(problem.isActive, m, b.i32(0));
-    group = b.maximum(named, b.i32(0));
+    group = b.select(problem.isActive, named, b.i32(0));
   }
   problem.b = b.advance(problem.b, product(group, n, k));
   problem.scaleOfB = b.advance(problem.scaleOfB, product(group, b.ceilDiv(n, kScaleBlock), numBlocks));

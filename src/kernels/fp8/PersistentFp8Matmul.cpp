@@ -133,7 +133,7 @@ llvm::SmallVector<Value> PersistentFp8Matmul::forEachNamedTile(ValueRange carrie
   return PersistentProduct::forEachTileOf(carried, [&](TilePosition at, ValueRange now) {
     at.group = b.load(b.advance(b.tensorParameter("row_group"), b.mul(at.row, b.i32(tile_.rows))));
     // A tile of no group is a loop that does not run.
-    Value isOfGroup = b.select(b.lessThan(at.group, b.i32(0)), b.i32(0), b.i32(1));
+    Value isOfGroup = b.select(isGroup(b, at.group), b.i32(1), b.i32(0));
     return b.loop(b.i32(0), isOfGroup, 1, now, [&](Value, ValueRange inner) { return body(at, inner); });
   });
 }

@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include "src/kernels/vocabulary/KernelBuilder.h"
 #include "src/ops/Description.h"
 
 #include <cstdint>
@@ -22,6 +23,11 @@ inline RowGroups rowGroupsOf(const Description &description) {
     return RowGroups::None;
   }
   return description.flag("masked") ? RowGroups::Masked : RowGroups::Contiguous;
+}
+
+/// Whether a row that names its group so has one.
+inline mlir::Value isGroup(KernelBuilder &b, mlir::Value named) {
+  return b.both(b.lessEqual(b.i32(0), named), b.lessThan(named, b.size("groups")));
 }
 
 } // namespace jitk::kernels
