@@ -79,10 +79,10 @@ void fillRowGroups(const Description &description, const Sizes &sizes, const Giv
 /// The tensors of an op that are caches in pages.
 std::span<const std::string_view> cachesOf(const Description &description);
 
-/// Lengths at the edges of pages, where none are given; pages in no order, table entries past a sequence's last page
-/// that name none, NaN in rows past its length and in pages of no sequence. Fails with InvalidArgument if there are too
-/// few pages for the lengths.
-Status fillPagedDecode(const Description &description, const Sizes &sizes, bool lengthsAreGiven, Random &random,
+/// What is not given of lengths, table and schedule: lengths at the edges of pages; pages in no order, table entries
+/// past a sequence's last page that name none, NaN in rows past its length and in pages of no sequence. Fails with
+/// InvalidArgument if there are too few pages for the lengths.
+Status fillPagedDecode(const Description &description, const Sizes &sizes, const GivenValues &given, Random &random,
                        std::vector<HostTensor> &tensors);
 
 } // namespace jitk::reference

@@ -181,8 +181,7 @@ Result<std::vector<HostTensor>> makeTensors(const Description &description, cons
     fillRowGroups(description, Sizes(description, sizes), given, random, tensors);
   }
   if (!cachesOf(description).empty()) {
-    bool lengthsAreGiven = given.contains("seq_lens");
-    JITK_TRY(fillPagedDecode(description, Sizes(description, sizes), lengthsAreGiven, random, tensors));
+    JITK_TRY(fillPagedDecode(description, Sizes(description, sizes), given, random, tensors));
   }
   return tensors;
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 #include <numeric>
 
 namespace jitk::reference {
@@ -114,13 +115,16 @@ std::span<const std::string_view> cachesOf(const Description &description) {
   return description.op() == "paged_attention" ? kOfPaged : std::span<const std::string_view>();
 }
 
-Status fillPagedDecode(const Description &description, const Sizes &sizes, bool lengthsAreGiven, Random &random,
+Status fillPagedDecode(const Description &description, const Sizes &sizes, const GivenValues &given, Random &random,
                        std::vector<HostTensor> &tensors) {
   int64_t batch = sizes["batch"], longest = sizes["max_kv"], pageSize = sizes["page_size"];
   int64_t numPages = sizes["num_pages"];
-  if (!lengthsAreGiven) {
-    setIntegers(find(tensors, "seq_lens"), drawLengths(batch, longest, pageSize, random));
-  }
+  auto setUnlessGiven = [&](std::string_view name, const std::vector<int32_t> &values) {
+    if (!given.contains(name)) {
+      setIntegers(find(tensors, name), values);
+    }
+  };
+  setUnlessGiven("seq_lens", drawLengths(batch, longest, pageSize, random));
   std::vector<int32_t> lengths = Operands(tensors).integers("seq_lens");
   int64_t needed = 0;
   for (int32_t &length : lengths) {
@@ -141,30 +145,38 @@ Status fillPagedDecode(const Description &description, const Sizes &sizes, bool 
     // The last page is the first to be used: nothing lies farther from the beginning of the cache.
     std::swap(pages.front(), *std::ranges::find(pages, int32_t(numPages - 1)));
   }
-  std::vector<FilledPage> filled;
   std::vector<int32_t> table;
+  std::vector<int64_t> rowsOfEntries; // that a sequence has in the page
   for (int64_t sequence = 0, page = 0; sequence < batch; ++sequence) {
     for (int64_t first = 0; first < longest; first += pageSize) {
-      int64_t rows = std::clamp<int64_t>(lengths[size_t(sequence)] - first, 0, pageSize);
-      if (rows == 0) {
-        table.push_back(wildEntry(numPages, random));
-        continue;
-      }
-      table.push_back(pages[size_t(page++)]);
-      filled.push_back({table.back(), rows});
+      rowsOfEntries.push_back(std::clamp<int64_t>(lengths[size_t(sequence)] - first, 0, pageSize));
+      table.push_back(rowsOfEntries.back() == 0 ? wildEntry(numPages, random) : pages[size_t(page++)]);
     }
+  }
+  setUnlessGiven("block_table", table);
+  // A table that is given may name a page twice, or none: then the nearest one is read.
+  table = Operands(tensors).integers("block_table");
+  std::map<int64_t, int64_t> rowsOfPages;
+  for (size_t i = 0; i < table.size() && numPages > 0; ++i) {
+    if (rowsOfEntries[i] > 0) {
+      int64_t &rows = rowsOfPages[std::clamp<int64_t>(table[i], 0, numPages - 1)];
+      rows = std::max(rows, rowsOfEntries[i]);
+    }
+  }
+  std::vector<FilledPage> filled;
+  for (auto [page, rows] : rowsOfPages) {
+    filled.push_back({page, rows});
   }
   for (std::string_view name : cachesOf(description)) {
     HostTensor &cache = find(tensors, name);
     std::ranges::fill(cache.bytes, kPoison);
     fillPages(filled, cache, random);
   }
-  setIntegers(find(tensors, "block_table"), table);
 
   if (description.flag("reuse_schedule")) {
     DecodeSchedule schedule = makeDecodeSchedule(lengths, sizes["splits"]);
-    setIntegers(find(tensors, "schedule"), schedule.parts);
-    setIntegers(find(tensors, "split_offsets"), schedule.splitOffsets);
+    setUnlessGiven("schedule", schedule.parts);
+    setUnlessGiven("split_offsets", schedule.splitOffsets);
   }
   return okStatus();
 }

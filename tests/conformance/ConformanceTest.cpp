@@ -220,6 +220,40 @@ TEST_SUITE("conformance") {
       CHECK(outcome.damage.empty());
     }
   }
+  TEST_CASE("decoding stays in its tensors whatever schedule it is given") {
+    // Made for more sequences, or for nothing at all.
+    auto schedule = [](std::vector<double> row) {
+      std::vector<double> rows;
+      for (int part = 0; part < 3; ++part) {
+        rows.insert(rows.end(), row.begin(), row.end());
+      }
+      return rows;
+    };
+    constexpr double kMost = INT32_MAX, kLeast = INT32_MIN;
+    const std::vector<std::vector<double>> rows = {
+        {1, 3, 0, 2, 1, 1, 1, 0},
+        {0, 1, 99, 99, 99, 1, 1, 0},
+        {kLeast, kMost, kMost, kMost, kMost, 1, 1, 0},
+        {0, kMost, kLeast, kLeast, kLeast, 1, 1, 0},
+        {0, 0, 3, 1, -1, 0, 1, 0},
+    };
+    for (const char *text :
+         {"mla_decode batch=2 heads=16 max_kv=200 num_pages=8 latent_dim=32 rope_dim=16 splits=3 reuse_schedule=true",
+          "paged_attention batch=2 heads=4 kv_heads=2 max_kv=200 num_pages=8 head_dim=64 splits=3 "
+          "reuse_schedule=true"}) {
+      for (const std::vector<double> &row : rows) {
+        for (std::vector<double> offsets : {std::vector<double>{0, 2, 4}, {-5, kMost, kLeast}, {kMost, 1, kMost}}) {
+          CAPTURE(text);
+          CAPTURE(row);
+          CAPTURE(offsets);
+          checked::Outcome outcome =
+              checked::run(Session::get().runtime, Session::get().device,
+                           {text, {}, 1, {{"schedule", schedule(row)}, {"split_offsets", offsets}}}, /*check=*/false);
+          CHECK(outcome.damage.empty());
+        }
+      }
+    }
+  }
   TEST_CASE("mla_decode") { checkAll("mla_decode"); }
   TEST_CASE("paged_attention") { checkAll("paged_attention"); }
   TEST_CASE("fp8_block_matmul") { checkAll("fp8_block_matmul"); }

@@ -55,8 +55,8 @@ DecodedKeys locateKeys(KernelBuilder &b, const ScheduledPart &part, Value sequen
   keys.length = b.select(hasPages, sequenceLength(b, sequence), zero);
   Value isFirst = b.equal(sequence, part.firstSequence), isLast = b.equal(sequence, part.lastSequence);
   Value block = b.i32(kScheduleBlock);
-  keys.begin = b.select(isFirst, b.mul(part.firstBlock, block), zero);
   keys.end = b.select(isLast, b.minimum(b.mul(part.endBlock, block), keys.length), keys.length);
+  keys.begin = b.select(isFirst, b.minimum(b.mul(part.firstBlock, block), keys.end), zero);
   return keys;
 }
 
@@ -106,6 +106,14 @@ static PartialResults partialResults(KernelBuilder &b, const PagedDecodeProblem 
   return {b.tensorParameter("partial_outputs"), b.tensorParameter("partial_sums"), rowsOfSequence(b), problem.valueDim};
 }
 
+/// Of partial results: each sequence has one, and each part ends at most one split more.
+static Value numSlots(KernelBuilder &b) { return b.add(b.size("batch"), b.size("splits")); }
+
+/// A number of slots; within what there are, whatever memory holds.
+static Value loadSlot(KernelBuilder &b, Value pointer) {
+  return b.minimum(b.maximum(b.load(pointer), b.i32(0)), numSlots(b));
+}
+
 void storeDecoded(KernelBuilder &b, const PagedDecodeProblem &problem, const ScheduledPart &part,
                   const DecodedKeys &keys, const DecodedRows &rows, const SoftmaxState &state,
                   llvm::function_ref<SmallVector<Value>()> outputs) {
@@ -120,7 +128,8 @@ void storeDecoded(KernelBuilder &b, const PagedDecodeProblem &problem, const Sch
       isSplit,
       [&] {
         Value split = b.select(isFirst, part.firstSplit, zero);
-        Value slot = b.add(b.load(b.advance(b.tensorParameter("split_offsets"), keys.sequence)), split);
+        Value slot = b.add(loadSlot(b, b.advance(b.tensorParameter("split_offsets"), keys.sequence)), split);
+        slot = b.minimum(slot, b.sub(numSlots(b), b.i32(1)));
         storePartial(b, partialResults(b, problem), slot, rows.rows, rows.exists, state, outputs());
       },
       [&] { storeRows(b, problem, keys.sequence, rows.rows, rows.exists, state, outputs()); });
@@ -130,7 +139,7 @@ void storeDecoded(KernelBuilder &b, const PagedDecodeProblem &problem, const Sch
 static void writeCombination(KernelBuilder &b, const PagedDecodeProblem &problem) {
   Value sequence = b.programId(0), numRows = rowsOfSequence(b);
   Value offset = b.advance(b.tensorParameter("split_offsets"), sequence);
-  Value firstSlot = b.load(offset), endSlot = b.load(b.advance(offset, b.i32(1)));
+  Value firstSlot = loadSlot(b, offset), endSlot = loadSlot(b, b.advance(offset, b.i32(1)));
   b.ifElse(b.lessThan(b.add(firstSlot, b.i32(1)), endSlot), [&] {
     Value first = b.mul(b.programId(1), b.i32(kCombinedRows));
     Value rows = b.add(b.splat(first, {kCombinedRows}), b.range(kCombinedRows));

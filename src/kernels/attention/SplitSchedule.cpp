@@ -2,6 +2,8 @@
 
 #include "src/kernels/vocabulary/Sequences.h"
 
+#include <limits>
+
 using namespace mlir;
 
 namespace jitk::kernels {
@@ -143,7 +145,17 @@ ScheduledPart readSchedule(KernelBuilder &b, Value part) {
   Value row = b.advance(b.tensorParameter("schedule"), b.mul(b.toI64(part), b.i64(kScheduleWords)));
   auto word = [&](int64_t index) { return b.load(b.advance(row, b.i32(index))); };
   auto flag = [&](int64_t index) { return b.lessThan(b.i32(0), word(index)); };
-  return {word(0), word(1), word(2), word(3), word(4), flag(5), flag(6)};
+  auto within = [&](int64_t index, Value most) { return b.minimum(b.maximum(word(index), b.i32(0)), most); };
+  // Schedules are given to a launch too, and may have been made for another batch or other lengths.
+  Value lastSequence = b.minimum(word(1), b.sub(b.size("batch"), b.i32(1)));
+  Value mostBlocks = b.i32(std::numeric_limits<int32_t>::max() / kScheduleBlock);
+  return {b.maximum(word(0), b.i32(0)),
+          lastSequence,
+          within(2, mostBlocks),
+          within(3, mostBlocks),
+          within(4, b.size("splits")),
+          flag(5),
+          flag(6)};
 }
 
 } // namespace jitk::kernels

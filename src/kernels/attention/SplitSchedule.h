@@ -33,6 +33,7 @@ struct ScheduledPart {
   mlir::Value firstIsSplit, lastIsSplit;                                     ///< i1
 };
 
+/// Sequences are within the batch, blocks and splits are not negative, whatever the row holds.
 ScheduledPart readSchedule(KernelBuilder &builder, mlir::Value part);
 
 } // namespace jitk::kernels
