@@ -81,7 +81,9 @@ Token Tokens::next() {
   }
   if (first == '%' || first == '#' || first == '!') {
     auto kind = first == '%' ? Token::Kind::Value : first == '#' ? Token::Kind::Attribute : Token::Kind::Type;
-    return take(kind, lengthWhile(1, isPartOfName));
+    // After a digit come digits only, whatever is written next to them.
+    bool isNumber = rest_.size() > 1 && llvm::isDigit(rest_[1]);
+    return take(kind, lengthWhile(1, isNumber ? static_cast<bool (*)(char)>(llvm::isDigit) : isPartOfName));
   }
   if (llvm::isDigit(first)) {
     return take(Token::Kind::Number, lengthWhile(1, isPartOfWord));

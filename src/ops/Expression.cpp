@@ -3,27 +3,30 @@
 #include "src/support/Assert.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace jitk {
 
 // Deeper than what any recipe needs; `Recipe::deserialize` refuses more, so that evaluation needs no check.
 static constexpr size_t kMaximalDepth = 16;
 
-// Two's complement without undefined behaviour: sizes come from the caller, and a product of them may overflow.
-static int64_t wrap(uint64_t value) { return static_cast<int64_t>(value); }
+// Sizes come from the caller, and a product of them may overflow. What leaves 64 bits stays at their end, which no
+// limit of a grid, an argument or a workspace lets pass.
+static int64_t endOf(bool isNegative) {
+  return isNegative ? std::numeric_limits<int64_t>::min() : std::numeric_limits<int64_t>::max();
+}
 
 static int64_t floorDivide(int64_t value, int64_t divisor) { return value / divisor - (value % divisor < 0 ? 1 : 0); }
 
 static int64_t apply(Expression::Op op, int64_t lhs, int64_t rhs) {
-  auto a = static_cast<uint64_t>(lhs);
-  auto b = static_cast<uint64_t>(rhs);
+  int64_t result = 0;
   switch (op) {
   case Expression::Op::Add:
-    return wrap(a + b);
+    return __builtin_add_overflow(lhs, rhs, &result) ? endOf(lhs < 0) : result;
   case Expression::Op::Sub:
-    return wrap(a - b);
+    return __builtin_sub_overflow(lhs, rhs, &result) ? endOf(lhs < 0) : result;
   case Expression::Op::Mul:
-    return wrap(a * b);
+    return __builtin_mul_overflow(lhs, rhs, &result) ? endOf((lhs < 0) != (rhs < 0)) : result;
   case Expression::Op::CeilDiv:
     return floorDivide(lhs, rhs) + (lhs % rhs != 0 ? 1 : 0);
   case Expression::Op::FloorDiv:

@@ -159,6 +159,8 @@ const std::vector<checked::Problem> &edgeCases() {
       {"flash_attention heads=1 seq_q=33 seq_k=65 head_dim=128 causal=true", {}},
       {"flash_attention heads=1 seq_q=20 seq_k=70 head_dim=256 causal=true", {}},
       {"flash_attention heads=1 seq_q=24 seq_k=40 head_dim=192 value_dim=128 causal=true", {}},
+      {"flash_attention heads=2 seq_q=5 seq_k=90 head_dim=192 value_dim=192", {}},
+      {"flash_attention heads=1 seq_q=70 seq_k=90 head_dim=192 value_dim=192 causal=true", {}},
       {"flash_attention batch=3 heads=2 kv_heads=1 seq_q=40 seq_k=72 head_dim=64 causal=true varlen=true", {}},
       {"flash_attention batch=2 heads=1 seq_q=20 seq_k=50 head_dim=64 varlen=true dtype=fp16 out_dtype=fp32", {}},
       {"flash_attention batch=4 heads=1 seq_q=20 seq_k=50 head_dim=64 causal=true varlen=true",

@@ -58,6 +58,9 @@ TEST_SUITE("ir/TextCheck") {
     const char *wanted = "numbers of results must add up to at most 4194304: got ";
     CHECK(refusal("%a = arith.addi %r#2147483648, %r#0") == std::string(wanted) + "%r#2147483648 in line 1");
     CHECK(refusal("%r #4294967295") == std::string(wanted) + "%r#4294967295 in line 1");
+    CHECK(refusal("arith.addi %b, %r#4000000000overflow<none> : i32") ==
+          std::string(wanted) + "%r#4000000000 in line 1");
+    CHECK(refusal("scf.for %i = %r#2000000000to %b") == std::string(wanted) + "%r#2000000000 in line 1");
     CHECK(refusal("%r#99999999999999999999999") == std::string(wanted) + "%r#99999999999999999999999 in line 1");
     CHECK(refusal(repeated("%r#1000000\n", 5)) == std::string(wanted) + "%r#1000000 in line 5");
     CHECK(refusal(repeated("%r#300 ", 1000)) == "");

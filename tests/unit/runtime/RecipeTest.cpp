@@ -68,9 +68,21 @@ TEST_CASE("constants fold") {
   CHECK(Expression::binary(Expression::Op::Add, dim(0), number(0)) == dim(0));
 }
 
-TEST_CASE("a product that overflows wraps instead of being undefined") {
-  std::array<int64_t, 1> size = {INT64_MAX};
-  CHECK(Expression::binary(Expression::Op::Mul, dim(0), number(2)).evaluate(size) == -2);
+TEST_CASE("what leaves 64 bits stays at their end") {
+  using Op = Expression::Op;
+  auto evaluate = [](Op op, int64_t lhs, int64_t rhs) {
+    std::array<int64_t, 2> sizes = {lhs, rhs};
+    return Expression::binary(op, dim(0), dim(1)).evaluate(sizes);
+  };
+  CHECK(evaluate(Op::Mul, INT64_MAX, 2) == INT64_MAX);
+  CHECK(evaluate(Op::Mul, int64_t{1} << 32, int64_t{1} << 32) == INT64_MAX); // 0 in 64 bits
+  CHECK(evaluate(Op::Mul, INT64_MAX, -2) == INT64_MIN);
+  CHECK(evaluate(Op::Mul, -2, INT64_MIN) == INT64_MAX);
+  CHECK(evaluate(Op::Add, INT64_MAX, 1) == INT64_MAX);
+  CHECK(evaluate(Op::Add, INT64_MIN, -1) == INT64_MIN);
+  CHECK(evaluate(Op::Sub, INT64_MIN, 1) == INT64_MIN);
+  CHECK(evaluate(Op::Sub, 0, INT64_MIN) == INT64_MAX);
+  CHECK(evaluate(Op::Mul, INT64_MIN, 1) == INT64_MIN);
 }
 
 TEST_CASE("expressions that cannot be evaluated are not valid") {
