@@ -12,6 +12,8 @@ namespace {
 constexpr unsigned kDeepest = 100;
 /// A use of `%name#n` that comes before its definition makes the parser allocate n + 1 places.
 constexpr uint64_t kMostResults = uint64_t(1) << 22;
+/// A message may print all that an alias stands for.
+constexpr uint64_t kMostTokensOfAlias = uint64_t(1) << 16;
 
 /// A piece of the text, as far as the check tells them apart.
 struct Token {
@@ -132,9 +134,14 @@ private:
   Token last_ = {Token::Kind::End, {}}, beforeLast_ = last_;
   uint64_t results_ = 0;
   unsigned depth_ = 0;
-  /// How deep each alias is. While one is being defined, `alias_` is its place.
-  llvm::StringMap<unsigned> aliases_;
-  llvm::StringMap<unsigned>::iterator alias_ = aliases_.end();
+  /// What an alias stands for, with the aliases in it written out.
+  struct Alias {
+    unsigned depth = 0;
+    uint64_t tokens = 0;
+  };
+  /// While an alias is being defined, `alias_` is its place.
+  llvm::StringMap<Alias> aliases_;
+  llvm::StringMap<Alias>::iterator alias_ = aliases_.end();
 };
 
 } // namespace
@@ -183,7 +190,7 @@ void TextCheck::noteAlias(const Token &token) {
     return;
   }
   if (token.is("=") && (last_.kind == Kind::Attribute || last_.kind == Kind::Type)) {
-    alias_ = aliases_.try_emplace(last_.spelling, 0).first;
+    alias_ = aliases_.try_emplace(last_.spelling).first;
     return;
   }
   bool isStatement = token.kind == Kind::Word || token.kind == Kind::Text || token.kind == Kind::Value;
@@ -195,16 +202,26 @@ void TextCheck::noteAlias(const Token &token) {
 Status TextCheck::checkNesting(const Token &token) {
   noteAlias(token);
   unsigned depth = depth_;
+  uint64_t tokens = 1;
   if (token.is("(") || token.is("[") || token.is("{") || token.is("<")) {
     depth = ++depth_;
   } else if (token.is(")") || token.is("]") || token.is("}") || token.is(">")) {
     depth_ -= depth_ > 0;
   } else if (token.kind == Token::Kind::Attribute || token.kind == Token::Kind::Type) {
     auto found = aliases_.find(token.spelling);
-    depth += found == aliases_.end() || found == alias_ ? 0 : found->second + 1;
+    if (found != aliases_.end() && found != alias_) {
+      depth += found->second.depth + 1;
+      tokens += found->second.tokens;
+    }
   }
   if (alias_ != aliases_.end()) {
-    alias_->second = std::max(alias_->second, depth);
+    alias_->second.depth = std::max(alias_->second.depth, depth);
+    alias_->second.tokens += tokens;
+    if (alias_->second.tokens > kMostTokensOfAlias) {
+      return refuse("an alias must stand for at most " + std::to_string(kMostTokensOfAlias) +
+                        " words and signs, those of its aliases included",
+                    alias_->getKey());
+    }
   }
   return depth <= kDeepest
              ? okStatus()

@@ -54,6 +54,19 @@ TEST_SUITE("ir/TextCheck") {
     }
   }
 
+  TEST_CASE("what an alias stands for stays small, written out") {
+    // A message that prints the type would have 2^35 words.
+    std::string text = "!t0 = tuple<i32>\n";
+    for (int i = 1; i <= 35; ++i) {
+      std::string before = "!t" + std::to_string(i - 1);
+      text += "!t" + std::to_string(i) + " = tuple<" + before + ", " + before + ">\n";
+    }
+    CHECK(refusal(text) ==
+          "an alias must stand for at most 65536 words and signs, those of its aliases included: got !t13 "
+          "in line 14");
+    CHECK(refusal("!t0 = tuple<i32>\n!t1 = tuple<!t0, !t0>\n") == "");
+  }
+
   TEST_CASE("numbers of results stay small, all together") {
     const char *wanted = "numbers of results must add up to at most 4194304: got ";
     CHECK(refusal("%a = arith.addi %r#2147483648, %r#0") == std::string(wanted) + "%r#2147483648 in line 1");
