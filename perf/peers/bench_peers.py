@@ -12,17 +12,16 @@ import json
 import math
 import statistics
 import sys
-import time
 
 import jitk
 import torch
 import torch.nn.functional as functional
 import triton
 import triton_kernels as kernels
+from contender import MOST_CALLS, REPLAYS, REST_S, ROUNDS, Contender, require_equal_bits, take_turns
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from triton.tools.tensor_descriptor import TensorDescriptor
 
-GRAPH_MS, REST_S, ROUNDS, REPLAYS, CALLS = 6.0, 0.03, 3, 5, 20
 PEAK_16_BIT, PEAK_8_BIT, MEMORY = 989e12, 1979e12, 4.8e12
 # Two sums of k products of N(0, 1) in fp32, each rounded to bf16, relative to their norm: two roundings of 2^-9 at most.
 ROUNDED = 4e-3
@@ -198,40 +197,6 @@ class FlashAttention(Problem):
 OPS = {"matmul": Matmul, "fp8_block_matmul": Fp8BlockMatmul, "flash_attention": FlashAttention}
 
 
-class Contender:
-    """Work as a CUDA graph of calls."""
-
-    def __init__(self, name, work):
-        self.name, self.work, self.times = name, work, []
-        stream = torch.cuda.Stream()
-        with torch.cuda.stream(stream):
-            work()
-        torch.cuda.synchronize()
-        begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-        begin.record()
-        work()
-        end.record()
-        torch.cuda.synchronize()
-        self.calls = max(1, min(CALLS, int(GRAPH_MS / max(begin.elapsed_time(end), 1e-3))))
-        self.graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(self.graph):
-            for _ in range(self.calls):
-                work()
-
-    def take_turn(self, rest=REST_S):
-        torch.cuda.synchronize()
-        time.sleep(rest)
-        self.graph.replay()
-        events = [torch.cuda.Event(enable_timing=True) for _ in range(REPLAYS + 1)]
-        events[0].record()
-        for event in events[1:]:
-            self.graph.replay()
-            event.record()
-        torch.cuda.synchronize()
-        self.times += [a.elapsed_time(b) * 1e3 / self.calls for a, b in zip(events, events[1:])]
-        return statistics.median(self.times[-REPLAYS:])
-
-
 def checked(problem, work):
     """The outputs are poisoned first, so that what is not written is wrong."""
     for output in problem.outputs:
@@ -280,11 +245,7 @@ def measure(runtime, device, problem):
         kernel.launch(*problem.arguments, workspace=workspace.data_ptr(), workspace_bytes=workspace.numel(),
                       stream=torch.cuda.current_stream().cuda_stream)
     checked(problem, launch)
-    first = problem.outputs[0].clone()
-    for _ in range(20):
-        launch()
-    if not torch.equal(first, problem.outputs[0]):
-        raise ArithmeticError("the bits differ between launches")
+    require_equal_bits(launch, problem.outputs[0])
     ours = Contender("jitk", launch)
     contenders = [ours]
     if best := fastest_triton(problem):
@@ -294,9 +255,7 @@ def measure(runtime, device, problem):
             contenders.append(Contender(name, work))
         except RuntimeError as refusal:
             print(f"  {name}: {str(refusal).splitlines()[0][:100]}", file=sys.stderr)
-    for _ in range(ROUNDS):
-        for contender in contenders + contenders[::-1]:
-            contender.take_turn()
+    take_turns(contenders)
     return row(problem, kernel.info(), ours, contenders[1:])
 
 
@@ -330,7 +289,7 @@ def main():
     with open(options.out, "w", encoding="utf-8") as out:
         header = {"device": device.name, "driver": torch.version.cuda, "build": jitk.build_id(),
                   "command": " ".join(["bench_peers.py", *sys.argv[1:]]),
-                  "protocol": f"Graphs of up to {CALLS} calls, {2 * ROUNDS * REPLAYS} replays, median; contenders take turns "
+                  "protocol": f"Graphs of up to {MOST_CALLS} calls, {2 * ROUNDS * REPLAYS} replays, median; contenders take turns "
                               f"A B C C B A, three times, {REST_S * 1e3:.0f} ms of rest and one replay before each turn; "
                               f"warm L2. torch {torch.__version__}, Triton {triton.__version__}."}
         print(json.dumps(header), file=out, flush=True)

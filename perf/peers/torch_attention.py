@@ -9,15 +9,14 @@ import json
 import math
 import statistics
 import sys
-import time
 
 import jitk
 import torch
 import torch.nn.functional as functional
+from contender import Contender, require_equal_bits, take_turns
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 BACKENDS = {"cuDNN": SDPBackend.CUDNN_ATTENTION, "torch flash": SDPBackend.FLASH_ATTENTION}
-GRAPH_MS, REST_S, ROUNDS, REPLAYS = 6.0, 0.03, 3, 5
 
 
 class Problem:
@@ -40,39 +39,6 @@ class Problem:
     def flops(self):
         products = self.batch * self.heads * self.queries * self.keys * (self.dim + self.value_dim)
         return 2 * products * (0.5 if self.causal else 1)
-
-
-class Contender:
-    """Work as a CUDA graph of calls."""
-
-    def __init__(self, name, work):
-        self.name, self.work, self.times = name, work, []
-        stream = torch.cuda.Stream()
-        with torch.cuda.stream(stream):
-            work()
-        torch.cuda.synchronize()
-        begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-        begin.record()
-        work()
-        end.record()
-        torch.cuda.synchronize()
-        self.calls = max(1, min(20, int(GRAPH_MS / max(begin.elapsed_time(end), 1e-3))))
-        self.graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(self.graph):
-            for _ in range(self.calls):
-                work()
-
-    def take_turn(self):
-        torch.cuda.synchronize()
-        time.sleep(REST_S)
-        self.graph.replay()
-        events = [torch.cuda.Event(enable_timing=True) for _ in range(REPLAYS + 1)]
-        events[0].record()
-        for event in events[1:]:
-            self.graph.replay()
-            event.record()
-        torch.cuda.synchronize()
-        self.times += [a.elapsed_time(b) * 1e3 / self.calls for a, b in zip(events, events[1:])]
 
 
 def torch_contender(name, problem, q, k, v):
@@ -114,11 +80,7 @@ def measure(runtime, device, problem):
     launch()
     torch.cuda.synchronize()
     check(problem, q, k, v, o, lse)
-    first = o.clone()
-    for _ in range(20):
-        launch()
-    if not torch.equal(first, o):
-        raise ArithmeticError("the bits differ between launches")
+    require_equal_bits(launch, o)
     contenders = [Contender("jitk", launch)]
     # torch's causal mask begins at the upper left: it is the same only where there are as many queries as keys.
     for name in BACKENDS if not problem.causal or problem.queries == problem.keys else ():
@@ -126,9 +88,7 @@ def measure(runtime, device, problem):
             contenders.append(torch_contender(name, problem, q, k, v))
         except RuntimeError as refusal:
             print(f"{name}: {str(refusal).splitlines()[0][:100]}", file=sys.stderr)
-    for _ in range(ROUNDS):
-        for contender in contenders + contenders[::-1]:
-            contender.take_turn()
+    take_turns(contenders)
     info = kernel.info()
     return {"problem": problem.text, "registers": info["registers"], "spill_bytes": info["spill_bytes"],
             "shared_bytes": info["shared_bytes"],

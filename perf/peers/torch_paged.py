@@ -10,12 +10,12 @@ import json
 import math
 import statistics
 import sys
-import time
 
 import jitk
 import torch
+from contender import Contender, require_equal_bits, take_turns
 
-CALLS, REST_S, ROUNDS, REPLAYS = 10, 0.02, 2, 3
+CALLS, TURNS = 10, {"rounds": 2, "replays": 3, "rest": 0.02}
 COPIED = 1 << 29
 
 
@@ -71,32 +71,6 @@ def check(problem, q, k, v, o, lse):
             raise ArithmeticError(f"sequence {sequence}, head {head}: relative error {error:.1e}, of lse {log_error:.1e}")
 
 
-class Contender:
-    """Work as a CUDA graph of calls."""
-
-    def __init__(self, work):
-        self.times = []
-        with torch.cuda.stream(torch.cuda.Stream()):
-            work()
-        torch.cuda.synchronize()
-        self.graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(self.graph):
-            for _ in range(CALLS):
-                work()
-
-    def take_turn(self):
-        torch.cuda.synchronize()
-        time.sleep(REST_S)
-        self.graph.replay()
-        events = [torch.cuda.Event(enable_timing=True) for _ in range(REPLAYS + 1)]
-        events[0].record()
-        for event in events[1:]:
-            self.graph.replay()
-            event.record()
-        torch.cuda.synchronize()
-        self.times += [a.elapsed_time(b) * 1e3 / CALLS for a, b in zip(events, events[1:])]
-
-
 def measure(runtime, device, problem):
     torch.manual_seed(1)
     q, k, v = problem.tensors()
@@ -123,20 +97,14 @@ def measure(runtime, device, problem):
     launch()
     torch.cuda.synchronize()
     check(problem, q, k, v, o, lse)
-    first = o.clone()
-    for _ in range(20):
-        launch()
-    if not torch.equal(first, o):
-        raise ArithmeticError("the bits differ between launches")
+    require_equal_bits(launch, o)
     source = torch.empty((COPIED,), device="cuda", dtype=torch.uint8)
     target = torch.empty_like(source)
-    contenders = {"jitk": Contender(launch), "copy": Contender(lambda: target.copy_(source))}
-    for _ in range(ROUNDS):
-        for contender in [*contenders.values(), *reversed(contenders.values())]:
-            contender.take_turn()
+    contenders = [Contender("jitk", launch, CALLS), Contender("copy", lambda: target.copy_(source), CALLS)]
+    take_turns(contenders, **TURNS)
     info = kernel.info()
     return {"problem": problem.text, "bytes": problem.bytes(), "registers": info["registers"],
-            "spill_bytes": info["spill_bytes"], "times": {name: c.times for name, c in contenders.items()}}
+            "spill_bytes": info["spill_bytes"], "times": {each.name: each.times for each in contenders}}
 
 
 def row(result):

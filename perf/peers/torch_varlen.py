@@ -14,7 +14,8 @@ import sys
 import jitk
 import torch
 
-from torch_paged import Contender, ROUNDS
+from contender import Contender, require_equal_bits, take_turns
+from torch_paged import CALLS, TURNS
 
 try:
     from torch.nn.attention.varlen import varlen_attn
@@ -86,26 +87,20 @@ def measure(runtime, device, problem):
     launch()
     torch.cuda.synchronize()
     check(problem, q, k, v, o)
-    first = o.clone()
-    for _ in range(20):
-        launch()
-    if not torch.equal(first, o):
-        raise ArithmeticError("the bits differ between launches")
-    contenders = {"varlen": Contender(launch)}
+    require_equal_bits(launch, o)
+    contenders = [Contender("varlen", launch, CALLS)]
     if not problem.mixed:
         plain = runtime.kernel(device, problem.text.replace("varlen=true", ""))
-        contenders["fixed"] = Contender(lambda: plain.launch(q, k, v, o, lse, stream=stream()))
+        contenders.append(Contender("fixed", lambda: plain.launch(q, k, v, o, lse, stream=stream()), CALLS))
     if varlen_attn:
         try:
-            contenders["torch"] = Contender(packed(problem, q, k, v))
+            contenders.append(Contender("torch", packed(problem, q, k, v), CALLS))
         except RuntimeError as refusal:
             print(f"torch: {str(refusal).splitlines()[0][:100]}", file=sys.stderr)
-    for _ in range(ROUNDS):
-        for contender in [*contenders.values(), *reversed(contenders.values())]:
-            contender.take_turn()
+    take_turns(contenders, **TURNS)
     info = kernel.info()
     return {"problem": problem.text, "mixed": problem.mixed, "registers": info["registers"],
-            "spill_bytes": info["spill_bytes"], "times": {name: c.times for name, c in contenders.items()}}
+            "spill_bytes": info["spill_bytes"], "times": {each.name: each.times for each in contenders}}
 
 
 def row(problem, result):
