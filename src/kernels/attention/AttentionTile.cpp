@@ -1,8 +1,9 @@
 #include "src/kernels/attention/AttentionTile.h"
 
 #include "src/kernels/Configuration.h"
+#include "src/kernels/vocabulary/DimensionParts.h"
 
-#include "llvm/Support/MathExtras.h"
+#include "llvm/ADT/SmallVectorExtras.h"
 
 namespace jitk::kernels {
 
@@ -38,20 +39,11 @@ struct Problem {
   int64_t sharing; ///< query heads to a key head
 };
 
-/// The powers of two that add up to `size`, the largest first.
-llvm::SmallVector<int64_t> partsOf(int64_t size) {
-  llvm::SmallVector<int64_t> parts;
-  for (int64_t rest = size; rest > 0; rest -= parts.back()) {
-    parts.push_back(int64_t(llvm::bit_floor(uint64_t(rest))));
-  }
-  return parts;
-}
-
 bool fits(const AttentionTile &tile, const Problem &problem) {
   // Slices of 128 bytes are staged of each row; parts of V have slots of their own.
   int64_t staged = 0;
-  for (int64_t part : partsOf(problem.valueDim)) {
-    staged += tile.rows * std::min<int64_t>(tile.storeSlots * 128, part * problem.outputBytes);
+  for (const DimensionPart &part : splitDimension(problem.valueDim, kLeastPart)) {
+    staged += tile.rows * std::min<int64_t>(tile.storeSlots * 128, part.size * problem.outputBytes);
   }
   int64_t queries = tile.queryStages * tile.rows * problem.headDim;
   int64_t blocks = tile.stages * tile.keys * (problem.headDim + problem.valueDim);
@@ -62,7 +54,9 @@ bool fits(const AttentionTile &tile, const Problem &problem) {
 
 } // namespace
 
-llvm::SmallVector<int64_t> AttentionTile::keyParts() const { return partsOf(keys); }
+llvm::SmallVector<int64_t> AttentionTile::keyParts() const {
+  return llvm::map_to_vector(splitDimension(keys, 1), [](const DimensionPart &part) { return part.size; });
+}
 
 std::string AttentionTile::name() const {
   return std::to_string(rows) + "x" + std::to_string(keys) + ".q" + std::to_string(queryStages) + ".s" +

@@ -20,7 +20,6 @@ namespace jitk::kernels {
 
 static constexpr int64_t kConsumerRows = 64;
 static constexpr unsigned kWarpsOfConsumer = 4;
-static constexpr int64_t kLeastPart = 16;
 /// Of a thread. A consumer holds the scores, weights and outputs of its rows; the producer holds next to nothing, and a
 /// little more where it cuts tiles.
 static constexpr unsigned kConsumerRegisters = 240, kProducerRegisters = 24;
