@@ -190,10 +190,12 @@ void TextCheck::noteAlias(const Token &token) {
     return;
   }
   if (token.is("=") && (last_.kind == Kind::Attribute || last_.kind == Kind::Type)) {
-    alias_ = aliases_.try_emplace(last_.spelling).first;
+    aliases_.insert_or_assign(last_.spelling, Alias()); // files of several modules define it in each
+    alias_ = aliases_.find(last_.spelling);
     return;
   }
-  bool isStatement = token.kind == Kind::Word || token.kind == Kind::Text || token.kind == Kind::Value;
+  // The name of the next alias begins one too, and is no part of the one before.
+  bool isStatement = token.kind != Kind::Other && token.kind != Kind::Number && token.kind != Kind::End;
   if (isStatement && !last_.is("=") && !last_.is(":") && !last_.is("->")) {
     alias_ = aliases_.end();
   }

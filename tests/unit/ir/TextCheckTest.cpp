@@ -65,6 +65,8 @@ TEST_SUITE("ir/TextCheck") {
           "an alias must stand for at most 65536 words and signs, those of its aliases included: got !t13 "
           "in line 14");
     CHECK(refusal("!t0 = tuple<i32>\n!t1 = tuple<!t0, !t0>\n") == "");
+    // Modules of one file have aliases of one name, each its own.
+    CHECK(refusal(repeated("!t0 = tuple<i32>\n!t1 = tuple<!t0, !t0>\n!t0 = tuple<!t1, !t1>\nmodule {}\n", 40)) == "");
   }
 
   TEST_CASE("numbers of results stay small, all together") {
