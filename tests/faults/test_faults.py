@@ -113,9 +113,9 @@ class Actions:
         plan.kernel(runtime.device(device), MATMUL)
 
     def late(self, lines):
-        """A preparation whose deadline passes while the first kernel is being compiled."""
+        """A preparation whose deadline passes while the first kernel is being compiled, which takes far longer."""
         plan = self.runtime().plan(lines)
-        plan.prepare(target="sm_90a", deadline_ms=1)
+        plan.prepare(target="emulator:sm_90a", deadline_ms=1)
 
     def fork(self):
         """The failure that a child has, by way of its parent."""
