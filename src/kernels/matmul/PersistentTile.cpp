@@ -31,8 +31,11 @@ constexpr double kEpilogue = 900, kFill = 1500;
 constexpr double kSecondStep = 2300;      ///< from the end of one kernel to the start of the next
 constexpr int64_t kFewestSplitBlocks = 4; ///< of K, in a part
 constexpr int64_t kMostSplits = 16;
-constexpr double kSplitMargin = 1.1;    ///< a second kernel and a workspace must gain more than the model errs
-constexpr int64_t kSumBytes = 4;        ///< of a partial sum
+constexpr double kSplitMargin = 1.1; ///< a second kernel and a workspace must gain more than the model errs
+constexpr int64_t kSumBytes = 4;     ///< of a partial sum
+/// Measured of 16 bits: written by all CTAs at the same time, and read by a second kernel that has just begun.
+constexpr double kSumBytesPerClock = 1500;
+constexpr int64_t kSplitColumns = 64;   ///< the most of a tile whose K is split
 constexpr int64_t kSwizzledBytes = 128; ///< of a row of a tile: what is loaded of K at a time
 constexpr int64_t kSharedBytes = 232448;
 constexpr int64_t kReserved = 2048; ///< barriers, captures, and what alignment loses
@@ -158,7 +161,7 @@ double sumClocks(const PersistentTile &tile, const Problem &problem) {
     return 0;
   }
   double bytes = 2.0 * double(tile.splits * problem.rows * problem.columns * kSumBytes);
-  return kSecondStep + bytes / (kMultiprocessors * kL2BytesPerClock);
+  return kSecondStep + bytes / (problem.promotes ? kMultiprocessors * kL2BytesPerClock : kSumBytesPerClock);
 }
 
 /// Of the rows of zeros in tiles that are larger than the problem.
@@ -246,8 +249,10 @@ static llvm::SmallVector<int64_t> splitsOf(const PersistentTile &tile, const Pro
   llvm::SmallVector<int64_t> ways = {1};
   auto blocks = int64_t(llvm::divideCeil(problem.k, tile.k));
   int64_t together = problem.promotes ? PersistentTile::kBlocksOfScales : 1;
-  // Measured: partial sums of two consumers take longer than they spare.
-  bool mayHaveParts = !problem.promotes || (bringsScales(problem) && tile.numConsumers() == 1);
+  // Measured: partial sums of two consumers, or in 16 bits of more columns, take longer than they spare. In 16 bits
+  // fewer columns, where they are not all that there are, load too much for each product.
+  bool hasColumns = tile.transposed ? tile.columns <= kSplitColumns : tile.columns == kSplitColumns;
+  bool mayHaveParts = tile.numConsumers() == 1 && (problem.promotes ? bringsScales(problem) : hasColumns);
   for (int64_t splits = 2; splits <= kMostSplits && mayHaveParts; ++splits) {
     auto depth = int64_t(llvm::divideCeil(blocks, splits));
     bool isFull = int64_t(llvm::divideCeil(blocks, depth)) == splits;

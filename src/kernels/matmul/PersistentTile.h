@@ -14,10 +14,11 @@
 //           + waves * blocks * zeros + sums
 //     zeros     rows of a tile past the matrix: TMA takes longer to make them than to copy, whatever else it waits for
 //     sums      where K is split over CTAs, so that few tiles fill the multiprocessors: a second kernel, and partial
-//     sums
-//               written to and read from L2
+//               sums written to and read from L2
 //
-// The candidate with the least total wins; of equals the one that leaves the multiprocessors more idle.
+// Only tiles of one consumer and few columns have K split: what the sums of larger ones take at once, at the end, is
+// more than they spare of the operands. The candidate with the least total wins; of equals the one that leaves the
+// multiprocessors more idle.
 
 #pragma once
 

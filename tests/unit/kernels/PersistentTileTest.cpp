@@ -44,6 +44,12 @@ TEST_CASE("few tiles split K so that they fill the multiprocessors") {
     CHECK(tile.splits > 1);
     CHECK_FALSE(tile.defersStores);
   }
+  // In small tiles and few parts, as was measured.
+  auto nameOf = [](const char *attributes) { return choose(attributes).name(); };
+  CHECK(nameOf("m=128 n=2112 k=7168 b_layout=col") == "64x64.k2");
+  CHECK(nameOf("m=256 n=512 k=7168 b_layout=col") == "64x64.k3");
+  CHECK(nameOf("m=64 n=576 k=7168 b_layout=col") == "64x64.t.k8");
+  CHECK(nameOf("m=16 n=2112 k=7168 b_layout=col") == "64x16.t.k2");
   // Enough tiles, little K, or bound by memory.
   for (const char *many : {"m=4096 n=2112 k=7168 b_layout=col", "m=128 n=128 k=128", "m=1024 n=1024 k=1024",
                            "m=128 n=7168 k=2048 b_layout=col", "m=1 n=7168 k=16384 b_layout=col"}) {
