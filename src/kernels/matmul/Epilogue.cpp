@@ -19,7 +19,16 @@ Epilogue::Epilogue(const Description &description)
                       .Case("relu", Activation::Relu)
                       .Case("gelu_tanh", Activation::GeluTanh)
                       .Case("silu", Activation::Silu)
-                      .Default(Activation::None)) {}
+                      .Default(Activation::None)),
+      canAddInMemory_(description.flag("accumulate") && activation_ == Activation::None &&
+                      description.word("out_dtype") == "fp32") {}
+
+Epilogue Epilogue::addingInMemory() const {
+  assert(canAddInMemory_);
+  Epilogue rest = *this;
+  rest.addend_ = nullptr;
+  return rest;
+}
 
 /// x / (1 + exp(-scale x)). Where the exponential overflows its reciprocal is zero, as it should be.
 static Value timesSigmoid(KernelBuilder &b, Value x, Value scaled, double scale) {

@@ -41,7 +41,8 @@ SharedTile ProductShapes::resultTile(int64_t part) const {
 }
 
 PersistentProduct::PersistentProduct(KernelBuilder &builder, const ProductShapes &shapes, const Epilogue &epilogue)
-    : b(builder), shapes_(shapes), tile_(shapes.tile), parts_(shapes.parts), epilogue_(epilogue) {
+    : b(builder), shapes_(shapes), tile_(shapes.tile), parts_(shapes.parts),
+      epilogue_(epilogue.canAddInMemory() ? epilogue.addingInMemory() : epilogue) {
   // The tiles of a slot: the left operand's rows of each consumer, then the right operand's parts.
   llvm::SmallVector<SharedTile> tiles(size_t(tile_.numConsumers()), shapes.leftTile());
   for (int64_t part : parts_) {
@@ -52,7 +53,8 @@ PersistentProduct::PersistentProduct(KernelBuilder &builder, const ProductShapes
     std::map<int64_t, TileStore> &stores = stores_.emplace_back();
     for (int64_t part : parts_) {
       if (!stores.contains(part)) {
-        stores.emplace(part, TileStore(b, shapes.resultTile(part)));
+        stores.emplace(part, TileStore(b, shapes.resultTile(part), /*mostSlots=*/2,
+                                       epilogue.canAddInMemory() ? TileStore::Kind::Add : TileStore::Kind::Store));
       }
       if (epilogue_.readsTensors()) {
         feeds_.emplace_back(b, epilogue_, shapes.resultTile(part), kWarpsOfConsumer);

@@ -50,6 +50,7 @@ struct Problem {
   int64_t elementBytes, outputBytes;
   bool promotes;           ///< each block's sum is added to another one, outside of the tensor cores
   bool hasBias, hasAddend; ///< what the epilogue reads, in slots like those that stage results
+  bool updatesOutput;      ///< it is read by memory alone
 };
 
 int64_t sizeOf(const Dimension &dimension) {
@@ -69,7 +70,8 @@ Problem problemOf(const Description &description, bool transposed) {
           description.word("out_dtype") == "fp32" ? 4 : 2,
           isFp8,
           epilogue.hasBias(),
-          epilogue.addend() != nullptr};
+          epilogue.addend() && !epilogue.canAddInMemory(),
+          epilogue.canAddInMemory()};
 }
 
 /// Bytes that all consumers stage results in, and what is added to them: two slices of 128 bytes a row at most; of
@@ -184,7 +186,8 @@ double tileClocks(const PersistentTile &tile, const Problem &problem) {
 
 double memoryClocks(const Problem &problem) {
   double operands = double((problem.rows + problem.columns) * problem.k) * double(problem.elementBytes);
-  double results = double(problem.rows * problem.columns * problem.outputBytes) * (problem.hasAddend ? 2 : 1);
+  double results = double(problem.rows * problem.columns * problem.outputBytes) *
+                   (problem.hasAddend || problem.updatesOutput ? 2 : 1);
   return (operands + results) / kMemoryBytesPerClock + kEpilogue + kFill;
 }
 

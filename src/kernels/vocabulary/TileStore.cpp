@@ -22,8 +22,8 @@ int64_t TileStore::numSlotsOf(const SharedTile &tile, int64_t most) {
   return std::min<int64_t>(most, tile.columns / sliceOf(tile).columns);
 }
 
-TileStore::TileStore(KernelBuilder &builder, const SharedTile &tile, int64_t mostSlots)
-    : builder_(builder), slice_(sliceOf(tile)), numSlots_(numSlotsOf(tile, mostSlots)),
+TileStore::TileStore(KernelBuilder &builder, const SharedTile &tile, int64_t mostSlots, Kind kind)
+    : builder_(builder), slice_(sliceOf(tile)), numSlots_(numSlotsOf(tile, mostSlots)), kind_(kind),
       slots_(ttg::LocalAllocOp::create(builder, slice_.bufferType(numSlots_))) {}
 
 Value TileStore::slotOf(size_t slice) const {
@@ -33,7 +33,15 @@ Value TileStore::slotOf(size_t slice) const {
 void TileStore::copy(size_t slice, Value matrices, ValueRange origin) const {
   llvm::SmallVector<Value> at(origin);
   at.back() = builder_.add(at.back(), builder_.i32(int64_t(slice) * slice_.columns));
-  ttng::AsyncTMACopyLocalToGlobalOp::create(builder_, matrices, at, slotOf(slice));
+  copy(matrices, at, slotOf(slice));
+}
+
+void TileStore::copy(Value matrices, ValueRange origin, Value buffer) const {
+  if (kind_ == Kind::Add) {
+    ttng::AsyncTMAReduceOp::create(builder_, tt::DescriptorReduceKind::ADD, matrices, origin, buffer);
+    return;
+  }
+  ttng::AsyncTMACopyLocalToGlobalOp::create(builder_, matrices, origin, buffer);
 }
 
 void TileStore::copyRows(size_t slice, ValueRange origin, const Rows &rows) const {
@@ -44,7 +52,7 @@ void TileStore::copyRows(size_t slice, ValueRange origin, const Rows &rows) cons
       llvm::SmallVector<Value> at(origin);
       at[at.size() - 2] = b.add(at[at.size() - 2], row);
       at.back() = b.add(at.back(), b.i32(int64_t(slice) * slice_.columns + panel * pieces.panelColumns()));
-      ttng::AsyncTMACopyLocalToGlobalOp::create(b, rows.matrices, at, pieces.piece(slotNumber(slice), panel, row));
+      copy(rows.matrices, at, pieces.piece(slotNumber(slice), panel, row));
     }
     return llvm::SmallVector<Value>();
   });

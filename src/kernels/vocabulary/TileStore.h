@@ -20,8 +20,11 @@ public:
   /// One slot fills while another one is read; a tile of one slice has no other.
   static int64_t numSlotsOf(const SharedTile &tile, int64_t most = 2);
 
+  /// What becomes of an element in memory.
+  enum class Kind : uint8_t { Store, Add };
+
   /// Allocates the slots for tiles of that kind. Before the roles; each role that stores has one of its own.
-  TileStore(KernelBuilder &builder, const SharedTile &tile, int64_t mostSlots = 2);
+  TileStore(KernelBuilder &builder, const SharedTile &tile, int64_t mostSlots = 2, Kind kind = Kind::Store);
 
   /// Makes what is stored of a slice of the tile, in the type of the store's elements.
   using Finish = llvm::function_ref<mlir::Value(mlir::Value slice)>;
@@ -50,11 +53,13 @@ private:
   mlir::Value slotOf(size_t slice) const;
   mlir::Value slotNumber(size_t slice) const { return builder_.i32(int64_t(slice) % numSlots_); }
   void copy(size_t slice, mlir::Value matrices, mlir::ValueRange origin) const;
+  void copy(mlir::Value matrices, mlir::ValueRange origin, mlir::Value buffer) const;
   void copyRows(size_t slice, mlir::ValueRange origin, const Rows &rows) const;
 
   KernelBuilder &builder_;
   SharedTile slice_;
   int64_t numSlots_;
+  Kind kind_;
   mlir::Value slots_;
 };
 

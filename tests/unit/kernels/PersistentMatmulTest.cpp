@@ -3,6 +3,7 @@
 
 #include "src/kernels/matmul/PersistentMatmul.h"
 
+#include "src/ir/ttng/Ttng.h"
 #include "src/ops/OpSchema.h"
 #include "tests/unit/codegen/SmallNumbers.h"
 #include "tests/unit/kernels/EmulatedKernel.h"
@@ -166,6 +167,25 @@ TEST_CASE("a step takes the tensors and the maps that it uses") {
     CHECK(std::ranges::count(step.arguments, Argument::Kind::Tensor, &Argument::kind) == 0);
   }
   CHECK(built->recipe.tensorMaps.size() > 3);
+}
+
+TEST_CASE("memory adds to C where nothing follows the sum and fp32 is stored") {
+  auto adds = [](const std::string &attributes) {
+    mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+    loadKernelDialects(context);
+    Description description = *parseDescription("matmul m=128 n=512 k=192 b_layout=col accumulate=true " + attributes);
+    Result<BuiltKernel> built = buildPersistentMatmul(description, choosePersistentVariants(description),
+                                                      *Target::parse("emulator:sm_90a"), context);
+    REQUIRE(built.ok());
+    bool found = false;
+    built->module->walk([&](ir::ttng::AsyncTMAReduceOp) { found = true; });
+    return found;
+  };
+  CHECK(adds("out_dtype=fp32"));
+  CHECK(adds("out_dtype=fp32 bias=true"));
+  // Rounded once.
+  CHECK_FALSE(adds("out_dtype=bf16"));
+  CHECK_FALSE(adds("out_dtype=fp32 activation=relu"));
 }
 
 TEST_CASE("one block of K, and less than one") {

@@ -69,6 +69,13 @@ TEST_CASE("results wait for the next tile's products where there is one") {
   CHECK_FALSE(choose("m=1024 n=1024 k=1024").defersStores);
 }
 
+TEST_CASE("what memory adds to takes no slots") {
+  std::string fp32 = "m=4096 n=7168 k=2048 b_layout=col out_dtype=fp32";
+  CHECK(choose(fp32 + " accumulate=true").stages == choose(fp32).stages);
+  CHECK(choose(fp32 + " accumulate=true activation=relu").stages < choose(fp32).stages);
+  CHECK(choose(fp32 + " residual=true").stages < choose(fp32).stages);
+}
+
 TEST_CASE("few rows of A become the columns of a tile, in eights") {
   for (auto [m, columns] : {std::pair(1, 8), {8, 8}, {17, 24}, {33, 40}, {50, 64}, {64, 64}}) {
     CAPTURE(m);
