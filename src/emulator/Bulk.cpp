@@ -257,8 +257,23 @@ void startLoad(Thread &thread, BulkCopy copy, const SharedPlace &barrier) {
   completeTransaction(thread, barrier, *mbarrier, copy.bytes);
 }
 
+/// Whether the box ends before the tensor begins in some dimension. Loads of such boxes are zeros; at a store an H200
+/// ends the kernel with an illegal instruction. Boxes past the tensor's end are clipped.
+bool endsBeforeTensor(const BulkCopy &copy) {
+  for (uint32_t i = 0; i < copy.map.rank; ++i) {
+    if (copy.coordinates[i] + int64_t(copy.map.box[i] - 1) * copy.map.elementStrides[i] < 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
 /// Puts a store in flight; its source counts as read until a wait.
 void startStore(Thread &thread, BulkCopy copy) {
+  if (!copy.flat && endsBeforeTensor(copy)) {
+    thread.report(FindingKind::TensorMap, copy.map.address, "a store's box must not lie at negative coordinates alone");
+    return;
+  }
   const ThreadAccessor self(thread);
   Accessor accessor = self.accessor;
   accessor.actor = copy.cta->asyncReaders.bulk;

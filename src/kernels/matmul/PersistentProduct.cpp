@@ -229,13 +229,15 @@ void PersistentProduct::workBesideProducts() {
 }
 
 llvm::SmallVector<PersistentProduct::Pending> PersistentProduct::nothingPending() {
-  // Slices of zeros above the first row: TMA clips all of them.
+  // Slices of zeros past the last row: TMA clips all of them. Above the first row would not do: at a store of a box at
+  // negative coordinates alone an H200 ends the kernel with an illegal instruction.
+  constexpr int64_t kPastRows = (int64_t(1) << 31) - 256; // the bound of every size
   llvm::SmallVector<Pending> pending;
   for (int64_t part : parts_) {
     SharedTile result = shapes_.resultTile(part), slice = TileStore::sliceOf(result);
     Value zeros = b.full(0, {slice.rows, slice.columns / 2}, b.getI32Type());
     pending.push_back(
-        {llvm::SmallVector<Value>(size_t(result.columns / slice.columns), zeros), b.i32(-result.rows), b.i32(0)});
+        {llvm::SmallVector<Value>(size_t(result.columns / slice.columns), zeros), b.i32(kPastRows), b.i32(0)});
   }
   return pending;
 }

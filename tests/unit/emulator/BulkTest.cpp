@@ -167,8 +167,9 @@ TEST_SUITE("emulator/Bulk") {
   }
 
   // Thread t writes word t of an 8 x 8 box, thread 0 stores the box to (x, y).
-  static std::string storeBox(const std::string &between, const std::string &form, const std::string &after) {
-    return coordinates(4, 2) + sharedOf("word", 4) +
+  static std::string storeBox(const std::string &between, const std::string &form, const std::string &after, int x = 4,
+                              int y = 2) {
+    return coordinates(x, y) + sharedOf("word", 4) +
            R"(
       %first = llvm.icmp "eq" %tid, %c0 : i32
       ptx.inst "st.shared.b32"(%true, %word, %tid) : (i1, i32, i32) -> ()
@@ -202,6 +203,34 @@ TEST_SUITE("emulator/Bulk") {
           runStore(options, storeBox(proxyFence + barrier, "cp.reduce.async.bulk.tensor.2d.add", waitRead), tensor);
       CHECK_MESSAGE(report.clean(), report.toString());
       CHECK(tensor[3 * 16 + 11] == 311 + 15);
+    }
+  }
+
+  TEST_CASE("of a box that is stored, what lies outside is left out; a box before the tensor's begin is refused") {
+    for (const DeviceOptions &options : allModes()) {
+      for (const char *form : {"cp.async.bulk.tensor.2d.global.shared", "cp.reduce.async.bulk.tensor.2d.add"}) {
+        CAPTURE(form);
+        auto storeTo = [&](int x, int y, std::vector<uint32_t> &tensor) {
+          return runStore(options, storeBox(proxyFence + barrier, form, waitRead, x, y), tensor);
+        };
+        std::vector<uint32_t> before, tensor;
+        Machine machine(options);
+        before = machine.download<uint32_t>(Tensor(machine, {8, 8}, 0).address, Tensor::rows * Tensor::columns);
+        for (auto [x, y] : {std::pair(Tensor::columns, 0), {0, Tensor::rows}, {0, INT32_MAX - 255}}) {
+          LaunchReport report = storeTo(x, y, tensor);
+          CHECK_MESSAGE(report.clean(), report.toString());
+          CHECK(tensor == before);
+        }
+        LaunchReport report = storeTo(-7, -7, tensor);
+        CHECK_MESSAGE(report.clean(), report.toString());
+        CHECK(tensor[0] != before[0]);
+        CHECK(std::equal(tensor.begin() + 1, tensor.end(), before.begin() + 1));
+        for (auto [x, y] : {std::pair(-8, 0), {0, -8}, {0, -64}}) {
+          report = storeTo(x, y, tensor);
+          CHECK_MESSAGE(foundOnly(report, FindingKind::TensorMap), report.toString());
+          CHECK(tensor == before);
+        }
+      }
     }
   }
 
