@@ -2,10 +2,10 @@
 //
 //   bench_kernels problems/matmul.txt --out results
 //
-// Each problem is checked, then timed: a CUDA graph of 20 calls, 30 replays, the median; jitk (A) and the peer (B) take
-// turns as A B B A, three times, with a pause before each turn, in which the card cools down. Writes results.json, of
-// which perf/report/report.py makes a page and pictures. Exit code 1 where a result is wrong or a problem cannot be
-// run.
+// Each problem is checked, then timed: a CUDA graph of 20 calls, 30 replays, the median; jitk (A) and its peers (B, C)
+// take turns as A B C C B A, three times, with a pause before each turn, in which the card cools down. Writes
+// results.json, of which perf/report/report.py makes a page and pictures. Exit code 1 where a result is wrong or a
+// problem cannot be run.
 
 #include "jitk/jitk.hpp"
 #include "src/reference/Instance.h"
@@ -16,6 +16,7 @@
 #include "perf/kernels/Gpu.h"
 #include "perf/kernels/Report.h"
 #include "perf/peers/CublasLt.h"
+#include "perf/peers/SeparateEpilogue.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -106,6 +107,14 @@ public:
     }
   }
 
+  /// The same, and makes the last tensor zero if it is added to.
+  void clear(const api::Device &device) const {
+    poison(device);
+    if (shapes_.back().access == Access::Updated) {
+      device.fill(addresses_.back(), 0, buffers_.back().size());
+    }
+  }
+
   std::vector<float> values(const api::Device &device, size_t index) const {
     std::vector<uint8_t> bytes(size_t(shapes_[index].bytes()));
     device.copyToHost(bytes.data(), addresses_[index], bytes.size());
@@ -185,19 +194,26 @@ private:
   /// Runs the kernel once and compares its last tensor; how. Throws where the result is wrong.
   std::string check(const Problem &problem, const Tensors &tensors, const std::function<void(void *)> &enqueue,
                     const Peer &other) const;
+  /// Throws where the kernel and the peer differ by more than `bounds` times what two results of one rounding may.
+  void compare(const Problem &problem, const Tensors &tensors, const std::function<void(void *)> &enqueue,
+               const Peer &other, double bounds) const;
+  std::vector<float> resultOf(const Tensors &tensors, const std::function<void(void *)> &enqueue) const;
   /// What computes the same from the same tensors, to compare with. Without a body where nothing does.
   Peer counterpart(const Problem &problem, const Tensors &tensors);
   /// What is timed beside the kernel: a counterpart, or the same product of 16-bit operands.
   Peer yardstick(const Problem &problem, const Peer &other);
+  /// The same by cuBLASLt's bare product and a kernel for what follows it. Without a body where nothing follows.
+  Peer separateKernels(const Problem &problem, const Tensors &tensors);
+  static gpu::ProductAddresses addressesOf(const Tensors &tensors);
   /// The fastest of the first 8 that the heuristics propose.
-  std::function<void(void *)> bestOfCublas(const gpu::Product &product, const Tensors &tensors);
+  std::function<void(void *)> bestOfCublas(const gpu::Product &product, const gpu::ProductAddresses &addresses);
 
   Options options_;
   Gpu gpu_;
   api::Runtime runtime_;
   api::Device device_;
   std::unique_ptr<gpu::CublasLt> cublas_;
-  api::Buffer peerWorkspace_;
+  api::Buffer peerWorkspace_, bareProduct_;
   std::unique_ptr<Tensors> peerTensors_;
 };
 
@@ -221,19 +237,22 @@ bool hasCublasPeer(const Description &description) {
 
 } // namespace
 
-std::function<void(void *)> KernelBench::bestOfCublas(const gpu::Product &product, const Tensors &tensors) {
+gpu::ProductAddresses KernelBench::addressesOf(const Tensors &tensors) {
+  uint64_t c = tensors.address("c"), residual = tensors.address("residual");
+  return {.a = tensors.address("a"),
+          .b = tensors.address("b"),
+          .c = c,
+          .bias = tensors.address("bias"),
+          .addend = residual ? residual : c};
+}
+
+std::function<void(void *)> KernelBench::bestOfCublas(const gpu::Product &product, const gpu::ProductAddresses &a) {
   constexpr int kAlgorithms = 8;
   constexpr size_t kWorkspace = size_t(64) << 20;
   if (peerWorkspace_.size() == 0) {
     peerWorkspace_ = api::Buffer(device_, kWorkspace);
   }
   auto algorithms = std::make_shared<gpu::CublasLt::Algorithms>(cublas_->find(product, kAlgorithms, kWorkspace));
-  uint64_t c = tensors.address("c"), residual = tensors.address("residual");
-  gpu::ProductAddresses a = {.a = tensors.address("a"),
-                             .b = tensors.address("b"),
-                             .c = c,
-                             .bias = tensors.address("bias"),
-                             .addend = residual ? residual : c};
   uint64_t workspace = peerWorkspace_.address();
   auto run = [=](size_t index) { return [=](void *stream) { algorithms->run(index, a, workspace, stream); }; };
   std::function<void(void *)> best;
@@ -277,28 +296,55 @@ std::string KernelBench::check(const Problem &problem, const Tensors &tensors,
     }
     return outcome.sampled ? "rows against float64" : "against float64";
   }
-  size_t output = tensors.addresses().size() - 1;
+  compare(problem, tensors, enqueue, other, 1);
+  return "every element against " + other.name;
+}
+
+std::vector<float> KernelBench::resultOf(const Tensors &tensors, const std::function<void(void *)> &enqueue) const {
+  tensors.clear(device_);
   enqueue(gpu_.stream());
   gpu_.synchronize();
-  std::vector<float> ours = tensors.values(device_, output);
-  tensors.poison(device_);
-  other.enqueue(gpu_.stream());
-  gpu_.synchronize();
-  std::vector<float> theirs = tensors.values(device_, output);
-  double bound = boundOf(problem, theirs);
+  return tensors.values(device_, tensors.addresses().size() - 1);
+}
+
+void KernelBench::compare(const Problem &problem, const Tensors &tensors, const std::function<void(void *)> &enqueue,
+                          const Peer &other, double bounds) const {
+  std::vector<float> ours = resultOf(tensors, enqueue), theirs = resultOf(tensors, other.enqueue);
+  double bound = bounds * boundOf(problem, theirs);
   for (size_t i = 0; i < ours.size(); ++i) {
     if (!(std::fabs(double(ours[i]) - theirs[i]) <= bound)) {
       throw std::runtime_error("the result is wrong: element " + std::to_string(i) + " is " + std::to_string(ours[i]) +
-                               ", wanted " + std::to_string(theirs[i]));
+                               ", " + other.name + " has " + std::to_string(theirs[i]));
     }
   }
-  return "every element against " + other.name;
+}
+
+KernelBench::Peer KernelBench::separateKernels(const Problem &problem, const Tensors &tensors) {
+  if (!cublas_ || problem.description.op() != "matmul" || !gpu::SeparateEpilogue::follows(productOf(problem))) {
+    return {};
+  }
+  gpu::Product product = productOf(problem), bare = product;
+  bare.hasBias = bare.hasAddend = false;
+  bare.activation = "none";
+  gpu::ProductAddresses addresses = addressesOf(tensors), ofBare = addresses;
+  // What C holds must last until it is added.
+  if (product.hasAddend && addresses.addend == addresses.c) {
+    auto bytes = uint64_t(product.m * product.n) * (product.outDtype == "fp32" ? 4 : 2);
+    bareProduct_ = api::Buffer(device_, bytes);
+    ofBare.c = bareProduct_.address();
+  }
+  ofBare.addend = ofBare.c;
+  auto epilogue = std::make_shared<gpu::SeparateEpilogue>(runtime_, device_, product);
+  return {"cuBLASLt and a separate kernel", [=, multiply = bestOfCublas(bare, ofBare)](void *stream) {
+            multiply(stream);
+            epilogue->run(ofBare.c, addresses, stream);
+          }};
 }
 
 KernelBench::Peer KernelBench::counterpart(const Problem &problem, const Tensors &tensors) {
   const std::string &op = problem.description.op();
   if (cublas_ && hasCublasPeer(problem.description)) {
-    return {"cuBLASLt, best of 8", bestOfCublas(productOf(problem), tensors)};
+    return {"cuBLASLt, best of 8", bestOfCublas(productOf(problem), addressesOf(tensors))};
   }
   if (op != "fp8_block_matmul" || !problem.description.dimension("k").isStatic()) {
     return {};
@@ -330,7 +376,7 @@ KernelBench::Peer KernelBench::yardstick(const Problem &problem, const Peer &oth
   }
   Problem product = {text, *parseDescription(text), {}};
   peerTensors_ = std::make_unique<Tensors>(device_, gpu_, product);
-  return {"cuBLASLt bf16, best of 8", bestOfCublas(productOf(product), *peerTensors_)};
+  return {"cuBLASLt bf16, best of 8", bestOfCublas(productOf(product), addressesOf(*peerTensors_))};
 }
 
 void KernelBench::time(const Problem &problem, Measurement &result) {
@@ -355,23 +401,29 @@ void KernelBench::time(const Problem &problem, Measurement &result) {
   };
   Peer other = counterpart(problem, tensors);
   result.check = check(problem, tensors, enqueue, other);
-  Peer peer = yardstick(problem, other);
-
-  constexpr int kTurns = 6; // of each, in A B B A three times
-  int replays = std::max(1, options_.replays / kTurns);
-  Contender ours(gpu_, options_, enqueue);
-  if (!peer.enqueue) {
-    for (int turn = 0; turn < kTurns; ++turn) {
-      ours.takeTurn(replays, result.times);
-    }
-    return;
+  Peer separate = separateKernels(problem, tensors);
+  if (separate.enqueue) {
+    compare(problem, tensors, enqueue, separate, /*bounds=*/2);
   }
-  result.peer = peer.name;
-  Contender theirs(gpu_, options_, peer.enqueue);
-  for (int round = 0; round < kTurns / 2; ++round) {
+
+  constexpr int kRounds = 3; // of each, in A B C C B A
+  int replays = std::max(1, options_.replays / (2 * kRounds));
+  Contender ours(gpu_, options_, enqueue);
+  std::vector<Contender> theirs;
+  for (const Peer &peer : {yardstick(problem, other), separate}) {
+    if (peer.enqueue) {
+      result.peers.push_back({peer.name, {}});
+      theirs.emplace_back(gpu_, options_, peer.enqueue);
+    }
+  }
+  for (int round = 0; round < kRounds; ++round) {
     ours.takeTurn(replays, result.times);
-    theirs.takeTurn(replays, result.peerTimes);
-    theirs.takeTurn(replays, result.peerTimes);
+    for (size_t i = 0; i < theirs.size(); ++i) {
+      theirs[i].takeTurn(replays, result.peers[i].times);
+    }
+    for (size_t i = theirs.size(); i-- > 0;) {
+      theirs[i].takeTurn(replays, result.peers[i].times);
+    }
     ours.takeTurn(replays, result.times);
   }
 }
@@ -401,7 +453,7 @@ static int run(const Options &options, const std::string &command) {
   report.driver = bench.driver();
   report.command = command;
   report.protocol = "A graph of " + std::to_string(options.calls) + " calls, " + std::to_string(options.replays) +
-                    " replays, median; jitk and the peer take turns A B B A, three times, " +
+                    " replays, median; jitk and its peers take turns A B C C B A, three times, " +
                     std::to_string(options.pause) +
                     " ms of rest and one replay before each turn; warm L2, clocks as they are. Roof: 989 TFLOP/s in 16 "
                     "bits, 4.8 TB/s.";
@@ -410,12 +462,16 @@ static int run(const Options &options, const std::string &command) {
     report.measurements.push_back(bench.measure(problem));
     const Measurement &m = report.measurements.back();
     failed = failed || !m.failure.empty();
-    double time = median(m.times), peer = median(m.peerTimes);
-    std::printf("%-70s %9.2f us  peer %9.2f us  ratio %.3f  %s\n", m.problem.c_str(), time, peer,
-                time > 0 ? peer / time : 0, m.failure.c_str());
+    std::printf("%-70s %9.2f us", m.problem.c_str(), median(m.times));
+    for (const PeerTimes &peer : m.peers) {
+      std::printf("  %s %9.2f us  ratio %.3f", peer.name.c_str(), median(peer.times), ratioOf(m, peer));
+    }
+    std::printf("  %s\n", m.failure.c_str());
     std::fflush(stdout);
   }
-  std::printf("geometric mean of the ratios %.3f\n", report.meanRatio());
+  for (const auto &[name, ratio] : report.meanRatios()) {
+    std::printf("geometric mean of the ratios to %s %.3f\n", name.c_str(), ratio);
+  }
   if (!options.out.empty()) {
     std::ofstream(options.out + ".json") << report.json();
   }

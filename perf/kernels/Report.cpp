@@ -6,7 +6,7 @@
 
 namespace jitk::perf {
 
-double median(std::vector<double> values) {
+double median(Times values) {
   if (values.empty()) {
     return 0;
   }
@@ -15,7 +15,9 @@ double median(std::vector<double> values) {
   return *middle;
 }
 
-static double ratioOf(const Measurement &m) { return median(m.peerTimes) / median(m.times); }
+double ratioOf(const Measurement &measurement, const PeerTimes &peer) {
+  return median(peer.times) / median(measurement.times);
+}
 
 std::string Report::json() const {
   nlohmann::ordered_json json = {{"commit", commit}, {"build", build},     {"device", device},
@@ -44,27 +46,35 @@ std::string Report::json() const {
     entry["assemble_ms"] = m.assembleMilliseconds;
     entry["check"] = m.check;
     entry["times_us"] = m.times;
-    if (!m.peerTimes.empty()) {
-      entry["peer"] = m.peer;
-      entry["peer_median_us"] = median(m.peerTimes);
-      entry["ratio"] = ratioOf(m);
-      entry["peer_times_us"] = m.peerTimes;
+    for (const PeerTimes &peer : m.peers) {
+      entry["peers"][peer.name] = {
+          {"median_us", median(peer.times)}, {"ratio", ratioOf(m, peer)}, {"times_us", peer.times}};
     }
     json["problems"].push_back(entry);
   }
   return json.dump(1) + "\n";
 }
 
-double Report::meanRatio() const {
-  double sum = 0;
-  int compared = 0;
+std::vector<std::pair<std::string, double>> Report::meanRatios() const {
+  struct Sum {
+    std::string name;
+    double logarithms;
+    int count;
+  };
+  std::vector<Sum> sums;
   for (const Measurement &m : measurements) {
-    if (!m.peerTimes.empty()) {
-      sum += std::log(ratioOf(m));
-      ++compared;
+    for (const PeerTimes &peer : m.peers) {
+      auto known = std::ranges::find(sums, peer.name, &Sum::name);
+      Sum &sum = known == sums.end() ? sums.emplace_back(peer.name, 0, 0) : *known;
+      sum.logarithms += std::log(ratioOf(m, peer));
+      ++sum.count;
     }
   }
-  return compared ? std::exp(sum / compared) : 0;
+  std::vector<std::pair<std::string, double>> means;
+  for (const Sum &sum : sums) {
+    means.emplace_back(sum.name, std::exp(sum.logarithms / sum.count));
+  }
+  return means;
 }
 
 } // namespace jitk::perf

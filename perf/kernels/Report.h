@@ -9,14 +9,23 @@
 
 namespace jitk::perf {
 
-/// One problem: times of a call in microseconds, all replays, in the order in which they were taken.
+/// Times of a call in microseconds, all replays, in the order in which they were taken.
+using Times = std::vector<double>;
+
+/// What took turns with a kernel.
+struct PeerTimes {
+  std::string name; ///< "cuBLASLt, best of 8"
+  Times times;
+};
+
+/// One problem.
 struct Measurement {
   std::string problem;
   Work work;
-  std::vector<double> times, peerTimes; ///< peerTimes is empty without a peer
-  std::string peer;                     ///< "cuBLASLt, best of 8"
-  std::string check;                    ///< how the result was checked before: "whole matrix against cuBLASLt"
-  std::string failure;                  ///< why nothing was measured; empty if it was
+  Times times;
+  std::vector<PeerTimes> peers;
+  std::string check;   ///< how the result was checked before: "whole matrix against cuBLASLt"
+  std::string failure; ///< why nothing was measured; empty if it was
   uint32_t registers = 0, spillBytes = 0, sharedBytes = 0, threads = 0;
   double compileMilliseconds = 0, assembleMilliseconds = 0;
 };
@@ -27,10 +36,12 @@ struct Report {
   std::vector<Measurement> measurements;
 
   std::string json() const;
-  /// Geometric mean of the peers' times over those of the kernels; 0 without peers.
-  double meanRatio() const;
+  /// Of each peer, in the order in which they come, the geometric mean of its times over those of the kernels.
+  std::vector<std::pair<std::string, double>> meanRatios() const;
 };
 
-double median(std::vector<double> values);
+double median(Times values);
+/// The peer's time over the kernel's: above 1 the kernel is faster.
+double ratioOf(const Measurement &measurement, const PeerTimes &peer);
 
 } // namespace jitk::perf

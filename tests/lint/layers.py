@@ -43,6 +43,8 @@ ROOMS = {
                   "src/passes", "src/emulator", "src/compiler", "backends/nvidia/codegen"],
     "integrations": ["std", "include/jitk"],
     "perf": ["std", "json", "cli", "include/jitk", "tests/support"],
+    # Its kernels in CUDA C++ are text.
+    "perf/peers": ["std", "cuda", "include/jitk"],
     # What no user sees is timed where it is.
     "perf/overhead": ["std", "json", "cli", "mlir", "llvm", "include/jitk", "tests/support", "tests/fakes", "src", "perf/commit",
                       "perf/kernels/Gpu.h", "backends/nvidia/driver"],

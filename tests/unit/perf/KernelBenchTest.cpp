@@ -3,6 +3,7 @@
 #include "perf/kernels/Problems.h"
 #include "perf/kernels/Report.h"
 
+#include <cmath>
 #include <doctest/doctest.h>
 #include <fstream>
 #include <stdexcept>
@@ -68,7 +69,7 @@ TEST_CASE("a report has medians, ratios, their mean, and why a problem failed") 
   measured.problem = "matmul m=8192 n=8192 k=8192";
   measured.work = {2.0 * 8192 * 8192 * 8192, 1, 989e12};
   measured.times = {3000, 2000, 1000};
-  measured.peerTimes = {1000, 1000, 1000};
+  measured.peers = {{"cuBLASLt", {1000, 1000, 1000}}, {"another", {4000, 8000, 9000}}};
   measured.threads = 384;
   Measurement failed;
   failed.problem = "matmul m=1 n=1 k=1";
@@ -78,11 +79,19 @@ TEST_CASE("a report has medians, ratios, their mean, and why a problem failed") 
   CHECK(json.find("\"commit\": \"2c19dc3fd2d9\",\n \"build\": \"0.1.0-17b7\"") != std::string::npos);
   CHECK(json.find("\"median_us\": 2000.0") != std::string::npos);
   CHECK(json.find("\"ratio\": 0.5,") != std::string::npos);
+  CHECK(json.find("\"another\": {") != std::string::npos);
   CHECK(json.find("\"peak_tflops\": 989.0") != std::string::npos);
   CHECK(json.find("\"threads\": 384") != std::string::npos);
   CHECK(json.find("\"failure\": \"the result is wrong\"") != std::string::npos);
-  CHECK(report.meanRatio() == doctest::Approx(0.5));
-  CHECK(Report().meanRatio() == 0);
+  Measurement slower = measured;
+  slower.peers = {{"another", {1000, 1000, 1000}}};
+  report.measurements.push_back(slower);
+  auto means = report.meanRatios();
+  REQUIRE(means.size() == 2);
+  CHECK(means[0].first == "cuBLASLt");
+  CHECK(means[0].second == doctest::Approx(0.5));
+  CHECK(means[1].second == doctest::Approx(std::sqrt(4 * 0.5)));
+  CHECK(Report().meanRatios().empty());
 }
 
 TEST_SUITE_END();

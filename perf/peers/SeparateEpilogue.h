@@ -1,0 +1,29 @@
+// What follows a product as a kernel of its own: c = activation(product + bias + addend), element by element, rounded
+// to c's type a second time. The peer of a kernel whose epilogue does it in registers.
+
+#pragma once
+
+#include "jitk/jitk.hpp"
+
+#include "perf/peers/CublasLt.h"
+
+namespace jitk::gpu {
+
+/// Of CUDA C++, compiled by NVRTC through jitk's runtime: 16 bytes of a row a thread, bound by memory. Throws
+/// api::Exception where it cannot be compiled.
+class SeparateEpilogue {
+public:
+  /// Of a product whose rows are multiples of 16 bytes.
+  SeparateEpilogue(const api::Runtime &runtime, const api::Device &device, const Product &product);
+  /// Whether anything follows the product.
+  static bool follows(const Product &product);
+
+  /// `source` is the bare product in c's type; it may be c. Of `tensors` what the product has is read, and c written.
+  void run(uint64_t source, const ProductAddresses &tensors, void *stream) const;
+
+private:
+  api::Kernel kernel_;
+  bool hasBias_, hasAddend_;
+};
+
+} // namespace jitk::gpu
