@@ -9,9 +9,6 @@ static Status mustBe(const std::string &attribute, const std::string &wanted, co
 }
 
 static Status checkGatedDeltaRule(const Description &description) {
-  if (description.word("mode") == "chunk" && description.word("dtype") == "fp32") {
-    return mustBe("dtype", "bf16 or fp16 where mode is chunk, whose products run on tensor cores", "fp32");
-  }
   if (int64_t chunk = description.integer("chunk"); chunk != 16 && chunk != 32 && chunk != 64) {
     return mustBe("chunk", "16, 32 or 64", std::to_string(chunk));
   }
@@ -33,7 +30,7 @@ void addLinearAttentionOps(std::vector<OpSchema> &ops) {
               {"v_heads", Kind::Dimension, "@qk_heads", "heads of V and O; a multiple of qk_heads"},
               {"key_dim", Kind::Integer, "", "length of a query and a key", {}, 1, 256},
               {"value_dim", Kind::Integer, "@key_dim", "length of a value", {}, 1, 256},
-              {"dtype", Kind::Word, "bf16", "type of Q, K, V and O; fp32 in mode recurrent", {"bf16", "fp16", "fp32"}},
+              {"dtype", Kind::Word, "bf16", "type of Q, K, V and O", {"bf16", "fp16", "fp32"}},
               {"beta_dtype", Kind::Word, "@dtype", "type of beta", {"bf16", "fp16", "fp32"}},
               {"mode",
                Kind::Word,

@@ -307,7 +307,19 @@ static bool isAliveIn(scf::ForOp loop, ttg::LocalAllocOp alloc) {
   return before && after;
 }
 
-/// The most slots, up to `wanted`, whose rings fit beside the buffers that are alive in the loop.
+/// What the loop stores: matrices change through shared memory, one at a time, into the order of global memory.
+static int64_t bytesOfStores(scf::ForOp loop) {
+  int64_t most = 0;
+  loop->walk([&](tt::StoreOp store) {
+    auto type = dyn_cast<RankedTensorType>(store.getValue().getType());
+    if (type && type.getRank() > 1 && type.getElementType().isIntOrFloat()) {
+      most = std::max<int64_t>(most, llvm::divideCeil(type.getNumElements() * type.getElementTypeBitWidth(), 8));
+    }
+  });
+  return most;
+}
+
+/// The most slots, up to `wanted`, whose rings fit beside the buffers that are alive in the loop and its stores.
 static int64_t slotsThatFit(const PipelinedLoop &plan, int64_t wanted, unsigned capability) {
   DenseSet<Value> replaced;
   int64_t perSlot = 0, others = 0;
@@ -320,7 +332,7 @@ static int64_t slotsThatFit(const PipelinedLoop &plan, int64_t wanted, unsigned 
   plan.loop->getParentOfType<tt::FuncOp>().walk([&](ttg::LocalAllocOp alloc) {
     others += !replaced.contains(alloc) && isAliveIn(plan.loop, alloc) ? sharedBytes(alloc.getType()) : 0;
   });
-  return std::min(wanted, (sharedMemoryOf(capability) - others) / perSlot);
+  return std::min(wanted, (sharedMemoryOf(capability) - others - bytesOfStores(plan.loop)) / perSlot);
 }
 
 /// Whether the loop adds one product an iteration to accumulators that fill half of the register file: no other CTA

@@ -11,8 +11,10 @@ namespace jitk::reference {
 /// Largest RMS of the errors over RMS of the values in mode chunk, where products have operands of the inputs' dtype
 /// throughout: a bound of the field, which each kernel of the kind is held to.
 static constexpr double kChunkedRmsRatio = 0.01;
-/// The same where keys have one channel and are all parallel: the roundings of a chunk's updates add up.
-static constexpr double kParallelKeysRmsRatio = 0.02;
+/// The same in fp32: what sums of a chunk's exponents leave of the small ones, where gates are as closed as can be.
+static constexpr double kWideChunkedRmsRatio = 1e-4;
+/// Where keys have one channel and are all parallel, the roundings of a chunk's updates add up.
+static constexpr double kParallelKeysFactor = 2;
 /// Fewer elements are no sample: the RMS of a few is small where they happen to cancel, and says nothing of the errors.
 static constexpr int64_t kLeastSample = 64;
 
@@ -21,7 +23,7 @@ namespace {
 /// The problem's sizes and operands.
 struct DeltaRule {
   int64_t batch, tokens, keyHeads, valueHeads, keyDim, valueDim, slots;
-  bool varlen, normalizes, isChunked, isValueMajor;
+  bool varlen, normalizes, isChunked, isValueMajor, isWide;
   double roundoff; ///< of the output
   std::vector<float> q, k, v, g, beta;
   std::vector<float> initialStates;     ///< of the sequences or, with a pool, of the slots; empty = zero
@@ -45,8 +47,8 @@ struct DeltaRule {
   }
   /// The largest RMS of errors over RMS of values, of a tensor of so many elements; 0 = anything.
   double rmsRatio(int64_t elements = kLeastSample) const {
-    double ratio = keyDim == 1 ? kParallelKeysRmsRatio : kChunkedRmsRatio;
-    return isChunked && elements >= kLeastSample ? ratio : 0;
+    double ratio = isWide ? kWideChunkedRmsRatio : kChunkedRmsRatio;
+    return isChunked && elements >= kLeastSample ? ratio * (keyDim == 1 ? kParallelKeysFactor : 1) : 0;
   }
   /// Where a sequence's states lie among the states that are read and written; -1 = nowhere.
   int64_t stateOf(int64_t sequence) const {
@@ -375,6 +377,7 @@ static DeltaRule gather(const Description &description, const Sizes &sizes, cons
               .normalizes = description.flag("qk_l2norm"),
               .isChunked = description.word("mode") == "chunk",
               .isValueMajor = description.word("state_layout") == "value-major",
+              .isWide = description.word("dtype") == "fp32",
               .roundoff = unitRoundoff(description.word("dtype")),
               .q = operands.decoded("q"),
               .k = operands.decoded("k"),

@@ -48,7 +48,7 @@ static void takeCacheAway(std::vector<reference::HostTensor> &tensors) { setInte
 static void repeatKeys(std::vector<reference::HostTensor> &tensors) {
   for (reference::HostTensor &tensor : tensors) {
     if (tensor.shape.name == "k") {
-      size_t row = size_t(tensor.shape.sizes.back()) * 2;
+      size_t row = tensor.bytes.size() / size_t(tensor.shape.numElements() / tensor.shape.sizes.back());
       for (size_t at = row; at < tensor.bytes.size(); at += row) {
         std::copy_n(tensor.bytes.begin(), row, tensor.bytes.begin() + std::ptrdiff_t(at));
       }
@@ -312,6 +312,24 @@ const std::vector<checked::Problem> &edgeCases() {
        {},
        shrinkQueriesAndKeys},
       {"gated_delta_rule batch=1 tokens=64 qk_heads=2 key_dim=64 value_dim=64 dtype=fp16", {}},
+      // fp32: the shapes of public entries, each size of a chunk, parts of key_dim, states of every kind.
+      {"gated_delta_rule batch=2 tokens=64 qk_heads=1 key_dim=64 value_dim=32 dtype=fp32 initial_state=true", {}},
+      {"gated_delta_rule tokens=70 qk_heads=1 v_heads=2 key_dim=64 dtype=fp32 qk_l2norm=true", {}},
+      {"gated_delta_rule batch=4 tokens=75 qk_heads=1 v_heads=2 key_dim=60 value_dim=24 chunk=32 dtype=fp32 "
+       "varlen=true "
+       "initial_state=true state_layout=value-major beta_dtype=bf16",
+       {}},
+      {"gated_delta_rule batch=3 tokens=40 qk_heads=1 key_dim=200 value_dim=72 chunk=16 dtype=fp32 varlen=true "
+       "state_pool=true slots=4",
+       {}},
+      {"gated_delta_rule tokens=34 qk_heads=1 key_dim=256 value_dim=16 chunk=32 dtype=fp32 initial_state=true", {}},
+      {"gated_delta_rule tokens=65 qk_heads=1 key_dim=128 dtype=fp32", {}},
+      {"gated_delta_rule tokens=96 qk_heads=1 key_dim=64 value_dim=32 qk_l2norm=true dtype=fp32",
+       {},
+       1,
+       {},
+       repeatKeys},
+      {"gated_delta_rule batch=* tokens=* qk_heads=1 key_dim=16 chunk=16 dtype=fp32", {{"batch", 2}, {"tokens", 0}}},
       {"gated_delta_rule tokens=70 qk_heads=1 key_dim=1 value_dim=1 qk_l2norm=true", {}},
       {"gated_delta_rule batch=9 tokens=64 qk_heads=4 key_dim=1 value_dim=2", {}},
 
@@ -465,8 +483,16 @@ const std::vector<checked::Problem> &fullSizes() {
       {"gated_delta_rule batch=1 tokens=256 qk_heads=2 key_dim=128 dtype=bf16", {}},
       {"gated_delta_rule batch=1 tokens=256 qk_heads=2 key_dim=128 dtype=fp16", {}},
       {"gated_delta_rule batch=2 tokens=2048 qk_heads=16 key_dim=128 dtype=bf16", {}},
+      {"gated_delta_rule batch=2 tokens=2048 qk_heads=16 key_dim=128 dtype=fp16", {}},
       {"gated_delta_rule batch=1 tokens=64 qk_heads=4 key_dim=64 dtype=bf16 initial_state=true", {}},
       {"gated_delta_rule batch=2 tokens=128 qk_heads=4 key_dim=64 dtype=fp16 initial_state=true", {}},
+      {"gated_delta_rule batch=1 tokens=128 qk_heads=4 key_dim=64 dtype=fp16", {}},
+      {"gated_delta_rule batch=2 tokens=64 qk_heads=4 key_dim=64 dtype=bf16", {}},
+      {"gated_delta_rule batch=1 tokens=64 qk_heads=4 key_dim=64 dtype=fp32 initial_state=true", {}},
+      {"gated_delta_rule batch=2 tokens=128 qk_heads=4 key_dim=64 dtype=fp32", {}},
+      {"gated_delta_rule batch=2 tokens=128 qk_heads=4 key_dim=64 value_dim=32 dtype=fp32 initial_state=true", {}},
+      {"gated_delta_rule batch=4 tokens=2048 qk_heads=16 key_dim=128 dtype=fp32", {}},
+      {"gated_delta_rule batch=2 tokens=1024 qk_heads=8 key_dim=256 dtype=fp32 initial_state=true", {}},
       {"gated_delta_rule batch=2 tokens=128 qk_heads=4 key_dim=64 value_dim=32 dtype=bf16 initial_state=true", {}},
       {"gated_delta_rule batch=1 tokens=8192 qk_heads=16 v_heads=32 key_dim=128 qk_l2norm=true", {}},
       {"gated_delta_rule batch=7 tokens=5003 qk_heads=4 v_heads=8 key_dim=128 varlen=true initial_state=true "

@@ -109,7 +109,8 @@ void CarryWriter::allocate() {
     queryBuffers_.push_back(b.buffer({plan_.size, part.size}, problem_.type));
     keyBuffers_.push_back(b.buffer({plan_.size, part.size}, problem_.type));
   }
-  if (problem_.keyDim > kMostKeysInRegisters) {
+  // A state that is not rounded has no copy.
+  if (problem_.keyDim > kMostKeysInRegisters && !problem_.type.isF32()) {
     for (const DimensionPart &part : plan_.keyParts) {
       stateBuffers_.push_back(b.buffer({tile_, part.size}, problem_.type));
     }

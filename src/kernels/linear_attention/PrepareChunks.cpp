@@ -118,7 +118,8 @@ void PrepareWriter::storeInverse() {
   Value beta = loadGate("beta");
   Value overlaps = scaleColumns(scaleRows(multiply(keyBuffers_, keyBuffers_), keyNorms_), keyNorms_);
   Value corrections = b.mulf(scaleRows(overlaps, beta), decayMatrix(b, cumulated_, /*strict=*/true));
-  storeMatrix(chunk_region::kInverses, scaleColumns(invertUnitLower(b, corrections), beta));
+  Type operandType = problem_.type.isF32() ? problem_.type : b.getF16Type();
+  storeMatrix(chunk_region::kInverses, scaleColumns(invertUnitLower(b, corrections, operandType), beta));
 }
 
 void PrepareWriter::storeFactors() {

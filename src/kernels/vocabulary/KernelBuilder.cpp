@@ -331,8 +331,10 @@ Value KernelBuilder::transpose(Value matrix) {
 }
 
 Value KernelBuilder::dot(Value lhs, Value rhs, Value accumulator) {
+  bool isWide = getElementTypeOrSelf(lhs.getType()).isF32();
+  tt::InputPrecision precision = isWide ? tt::InputPrecision::TF32x3 : tt::InputPrecision::IEEE;
   return tt::DotOp::create(*this, accumulator.getType(), lhs, rhs, accumulator,
-                           tt::InputPrecisionAttr::get(getContext(), tt::InputPrecision::IEEE), getI32IntegerAttr(0));
+                           tt::InputPrecisionAttr::get(getContext(), precision), getI32IntegerAttr(0));
 }
 
 llvm::SmallVector<Value> KernelBuilder::splitColumns(Value matrix, int64_t columns) {

@@ -9,9 +9,9 @@ constexpr int64_t kBlock = 16;
 
 class Inverter {
 public:
-  Inverter(KernelBuilder &b, Value strictLower)
-      : b_(b), lower_(strictLower), size_(cast<RankedTensorType>(strictLower.getType()).getShape().front()),
-        numBlocks_(size_ / kBlock) {}
+  Inverter(KernelBuilder &b, Value strictLower, Type operandType)
+      : b_(b), lower_(strictLower), operandType_(operandType),
+        size_(cast<RankedTensorType>(strictLower.getType()).getShape().front()), numBlocks_(size_ / kBlock) {}
 
   Value run() {
     Value inverse = spread(substitute(gather()));
@@ -38,6 +38,7 @@ private:
 
   KernelBuilder &b_;
   Value lower_;
+  Type operandType_;
   int64_t size_, numBlocks_;
 };
 
@@ -98,14 +99,15 @@ Value Inverter::merge(Value inverse, int64_t block) {
   };
   Value isBeside =
       b.both(b.equal(blockOf(0, 2 * block), blockOf(1, 2 * block)), b.lessThan(blockOf(1, block), blockOf(0, block)));
-  Type half = b.getF16Type();
-  Value beside = b.convert(b.select(isBeside, lower_, zeros(shape)), half);
-  Value rounded = b.convert(inverse, half);
-  Value product = b.convert(b.dot(beside, rounded, zeros(shape)), half);
-  Value negated = b.convert(b.subf(zeros(shape), inverse), half);
+  Value beside = b.convert(b.select(isBeside, lower_, zeros(shape)), operandType_);
+  Value rounded = b.convert(inverse, operandType_);
+  Value product = b.convert(b.dot(beside, rounded, zeros(shape)), operandType_);
+  Value negated = b.convert(b.subf(zeros(shape), inverse), operandType_);
   return b.dot(negated, product, inverse);
 }
 
-Value invertUnitLower(KernelBuilder &b, Value strictLower) { return Inverter(b, strictLower).run(); }
+Value invertUnitLower(KernelBuilder &b, Value strictLower, Type operandType) {
+  return Inverter(b, strictLower, operandType).run();
+}
 
 } // namespace jitk::kernels

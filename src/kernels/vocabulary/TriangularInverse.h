@@ -18,8 +18,8 @@
 namespace jitk::kernels {
 
 /// (I + strictLower)^-1, f32 [size, size], for a strictly lower triangular `strictLower` of 16, 32 or 64 rows. The
-/// products that merge blocks have fp16 operands, which no entry of a chunk's matrix leaves: entries of both matrices
-/// are at most 1 where keys have norm 1 and beta is at most 1.
-mlir::Value invertUnitLower(KernelBuilder &builder, mlir::Value strictLower);
+/// products that merge blocks have operands of `operandType`. fp16 has more bits than bf16, and no entry of a chunk's
+/// matrix leaves its range: entries of both matrices are at most 1 where keys have norm 1 and beta is at most 1.
+mlir::Value invertUnitLower(KernelBuilder &builder, mlir::Value strictLower, mlir::Type operandType);
 
 } // namespace jitk::kernels

@@ -21,6 +21,8 @@ constexpr unsigned kWarpsPerWarpgroup = 4;
 /// The tile of mma.sync, and the bits of K that one instruction of either kind takes.
 constexpr int64_t kMmaRows = 16, kMmaColumns = 8;
 constexpr int64_t kInstructionBitsOfK = 256;
+/// The K that pairs of 32-bit elements in a thread take.
+constexpr int64_t kPairedDepth = 16;
 /// Products of fp8 are summed with few bits in the tensor cores: after so many of them the sum moves to f32.
 constexpr int64_t kImpreciseProducts = 128;
 
@@ -103,7 +105,8 @@ void DotRewriter::widenFp8() {
 
 bool DotRewriter::isOnTensorCores() {
   auto type = cast<RankedTensorType>(dot_.getType());
-  bool isExact = element_.isF32() && dot_.getInputPrecision() != tt::InputPrecision::TF32;
+  tt::InputPrecision precision = dot_.getInputPrecision();
+  bool isExact = element_.isF32() && precision != tt::InputPrecision::TF32 && precision != tt::InputPrecision::TF32x3;
   int64_t bits = element_.getIntOrFloatBitWidth();
   return type.getRank() == 2 && !isExact && bits <= 32 && bits >= 8 && rows_ >= kMmaRows && columns_ >= kMmaColumns &&
          depth_ * bits >= kInstructionBitsOfK;
@@ -132,7 +135,9 @@ bool DotRewriter::isReadableByWgmma(Value operand, bool isRight) {
 }
 
 bool DotRewriter::isOnWgmma() {
-  if (capability_ != 90 || numWarps_ % kWarpsPerWarpgroup != 0 || rows_ % kWarpgroupRows != 0) {
+  // An operand of wgmma is one tf32 number, as it lies in memory.
+  bool isSplit = element_.isF32() && dot_.getInputPrecision() != tt::InputPrecision::TF32;
+  if (capability_ != 90 || isSplit || numWarps_ % kWarpsPerWarpgroup != 0 || rows_ % kWarpgroupRows != 0) {
     return false;
   }
   int64_t warpsAlongN = numWarps_ / std::min<int64_t>(numWarps_, kWarpsPerWarpgroup * (rows_ / kWarpgroupRows));
@@ -320,6 +325,11 @@ Attribute dotOperandLayout(OpOperand &operand) {
     return type.getEncoding();
   }
   auto product = dyn_cast<tt::DotOp>(dot);
+  if (product && type.getElementType().isF32() && product.getInputPrecision() == tt::InputPrecision::TF32x3 &&
+      isa<ttg::NvidiaMmaEncodingAttr>(result.getEncoding()) && type.getDimSize(1 - index) >= kPairedDepth) {
+    // Neighbours along K lie in one thread, as accumulators have them: those become operands as they are.
+    return ttg::DotOperandEncodingAttr::get(dot->getContext(), index, result.getEncoding(), /*kWidth=*/2);
+  }
   return ttg::DotOperandEncodingAttr::get(dot->getContext(), index, result.getEncoding(),
                                           product ? fragmentElement(product) : type.getElementType());
 }

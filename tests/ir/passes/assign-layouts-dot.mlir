@@ -53,14 +53,17 @@ tt.func @fp8_native(%x: tensor<64x64xf8E4M3FN>, %c: tensor<64x64xf32>) -> tensor
   tt.return %d : tensor<64x64xf32>
 }
 
-// f32 at full precision runs without tensor cores, and so do tiles that no instruction takes; tf32 runs on them.
+// f32 at full precision runs without tensor cores, and so do tiles that no instruction takes; tf32 runs on them. Of
+// tf32x3 a thread has neighbours along K, as accumulators have them, so that those become operands in place.
 // CHECK-LABEL: tt.func @precision
 // CHECK: tt.dot %{{.*}} : tensor<64x64xf32, #ttg.dot_op<{opIdx = 0, parent = #blocked{{[0-9]*}}}>>
-// CHECK: tt.dot %{{.*}}, inputPrecision = tf32 : tensor<64x64xf32, #ttg.dot_op<{opIdx = 0, parent = #mma, kWidth = 1}>>
+// CHECK: tt.dot %{{.*}}, inputPrecision = tf32 : tensor<64x64xf32, #ttg.dot_op<{opIdx = 0, parent = #{{mma[0-9]*}}, kWidth = 1}>>
+// CHECK: tt.dot %{{.*}}, inputPrecision = tf32x3 : tensor<64x64xf32, #ttg.dot_op<{opIdx = 0, parent = #{{mma[0-9]*}}, kWidth = 2}>>
 tt.func @precision(%x: tensor<64x64xf32>, %c: tensor<64x64xf32>) -> tensor<64x64xf32> {
   %d = tt.dot %x, %x, %c : tensor<64x64xf32> * tensor<64x64xf32> -> tensor<64x64xf32>
   %e = tt.dot %x, %x, %d, inputPrecision = tf32 : tensor<64x64xf32> * tensor<64x64xf32> -> tensor<64x64xf32>
-  tt.return %e : tensor<64x64xf32>
+  %f = tt.dot %e, %x, %c, inputPrecision = tf32x3 : tensor<64x64xf32> * tensor<64x64xf32> -> tensor<64x64xf32>
+  tt.return %f : tensor<64x64xf32>
 }
 
 // CHECK-LABEL: tt.func @small

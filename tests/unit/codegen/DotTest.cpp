@@ -4,6 +4,9 @@
 #include "tests/unit/codegen/TensorKernel.h"
 #include "tests/unit/codegen/TtgirFixture.h"
 
+#include <cmath>
+#include <random>
+
 using namespace jitk::codegen::test;
 
 namespace {
@@ -41,8 +44,7 @@ Product onScalars(const std::string &claim, const NumberFormat &a, const NumberF
 
 const NumberFormat s32 = {"i32", 4, {0, 1, 2, 3, 4}, 0};
 
-void check(const Product &p) {
-  CAPTURE(p.claim);
+CompiledKernel compileProduct(const Product &p, const std::string &precision) {
   const std::vector<int64_t> shapeA = {p.m, p.k}, shapeB = {p.k, p.n}, shapeC = {p.m, p.n};
   const std::string &eA = p.a.element, &eB = p.b.element, &eC = p.c.element;
   auto converted = [](const std::string &name, const std::vector<int64_t> &shape, const std::string &element,
@@ -53,15 +55,17 @@ void check(const Product &p) {
   const std::string body = loadTensor("a", "pa", shapeA, eA, rows) + loadTensor("b", "pb", shapeB, eB, rows) +
                            loadTensor("c", "pc", shapeC, eC, p.result) + converted("a", shapeA, eA, p.operandA) +
                            converted("b", shapeB, eB, p.operandB) +
-                           "  %d = tt.dot %ao, %bo, %c, inputPrecision = tf32 : " + tensorType(shapeA, eA, p.operandA) +
-                           " * " + tensorType(shapeB, eB, p.operandB) + " -> " + tensorType(shapeC, eC, p.result) +
-                           "\n" + storeTensor("d", "pd", shapeC, eC, p.result);
-  const CompiledKernel kernel =
-      compileKernel(moduleOf("",
-                             kernelOf(pointerParameter("pa", eA) + ", " + pointerParameter("pb", eB) + ", " +
-                                          pointerParameter("pc", eC) + ", " + pointerParameter("pd", eC),
-                                      body),
-                             4, p.capability));
+                           "  %d = tt.dot %ao, %bo, %c, inputPrecision = " + precision + " : " +
+                           tensorType(shapeA, eA, p.operandA) + " * " + tensorType(shapeB, eB, p.operandB) + " -> " +
+                           tensorType(shapeC, eC, p.result) + "\n" + storeTensor("d", "pd", shapeC, eC, p.result);
+  const std::string parameters = pointerParameter("pa", eA) + ", " + pointerParameter("pb", eB) + ", " +
+                                 pointerParameter("pc", eC) + ", " + pointerParameter("pd", eC);
+  return compileKernel(moduleOf("", kernelOf(parameters, body), 4, p.capability));
+}
+
+void check(const Product &p) {
+  CAPTURE(p.claim);
+  const CompiledKernel kernel = compileProduct(p, "tf32");
   const std::vector<int> a = smallNumbers(size_t(p.m) * p.k, 1), b = smallNumbers(size_t(p.k) * p.n, 2),
                          c = smallNumbers(size_t(p.m) * p.n, 3);
   std::vector<int> wanted = multiply(a, b, p.m, p.n, p.k);
@@ -71,6 +75,31 @@ void check(const Product &p) {
   const std::vector<uint8_t> bytes =
       runEverywhere<uint8_t>(kernel, wanted.size() * p.c.bytes, encode(a, p.a), encode(b, p.b), encode(c, p.c));
   CHECK(decode(bytes, p.c) == wanted);
+}
+
+/// The largest error of a product of f32 operands of 24 random bits, as a part of the sum of the terms' magnitudes.
+double largestError(const Product &p, const std::string &precision) {
+  std::mt19937 random(1);
+  auto draw = [&](int rows, int columns) {
+    std::vector<float> values(size_t(rows) * size_t(columns));
+    for (float &value : values) {
+      value = std::ldexp(float(int32_t(random() % (1u << 25)) - (1 << 24)), -24);
+    }
+    return values;
+  };
+  const std::vector<float> a = draw(p.m, p.k), b = draw(p.k, p.n), c(size_t(p.m) * size_t(p.n));
+  const std::vector<float> d = runEverywhere<float>(compileProduct(p, precision), c.size(), a, b, c);
+  double largest = 0;
+  for (size_t i = 0; i < d.size(); ++i) {
+    double sum = 0, magnitude = 0;
+    for (size_t k = 0; k < size_t(p.k); ++k) {
+      double term = double(a[i / size_t(p.n) * size_t(p.k) + k]) * b[k * size_t(p.n) + i % size_t(p.n)];
+      sum += term;
+      magnitude += std::fabs(term);
+    }
+    largest = std::max(largest, std::fabs(d[i] - sum) / magnitude);
+  }
+  return largest;
 }
 
 } // namespace
@@ -84,6 +113,15 @@ TEST_SUITE("codegen/Dot") {
     check(onTensorCores("s8 to s32", s8, s8, s32, 4, 80));
     check(onTensorCores("fp8", e4m3, e4m3, f32, 4, 89));
     check(onTensorCores("fp8 of two kinds", e4m3, e5m2, f32, 4, 89));
+  }
+
+  TEST_CASE("f32 as the sum of two tf32 numbers keeps nearly all of its bits") {
+    const double one = largestError(onTensorCores("tf32", f32, f32, f32, 1, 80), "tf32");
+    CHECK(one > 0x1p-13);
+    for (int kWidth : {1, 2}) {
+      CAPTURE(kWidth);
+      CHECK(largestError(onTensorCores("tf32x3", f32, f32, f32, kWidth, 80), "tf32x3") < 0x1p-21);
+    }
   }
 
   TEST_CASE("fp8 is decoded where tensor cores lack it") {

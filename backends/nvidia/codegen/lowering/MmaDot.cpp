@@ -1,4 +1,7 @@
 // tt.dot on mma.sync: operands and accumulator in registers.
+//
+// With inputPrecision tf32x3 an operand of f32 is the sum of two tf32 numbers, big and small, and a product is
+// small * big + big * small + big * big: what is left out is 2^-22 of it. Infinite operands give NaN.
 
 #include "backends/nvidia/codegen/lowering/Dots.h"
 #include "backends/nvidia/codegen/lowering/Fragments.h"
@@ -44,6 +47,7 @@ public:
       return op_.emitOpError() << "multiplies element types that no tensor core takes: got " << a_.elementType()
                                << " and " << b_.elementType() << " into " << accumulator;
     }
+    isSplit_ = a_.elementType().isF32() && op_.getInputPrecision() == tt::InputPrecision::TF32x3;
     int32_t step = int32_t(8 * a_.kWidth());
     SmallVector<int32_t> rows = result_.origins(0, 8), columns = result_.origins(1, 7);
     for (int32_t k = 0; k < depth; k += step) {
@@ -62,24 +66,58 @@ public:
   }
 
 private:
+  /// A word of an operand as tensor cores take it, and what that leaves of it.
+  struct SplitWord {
+    Value big, small;
+  };
+
   LogicalResult multiply(int32_t row, int32_t column, int32_t k, unsigned u) {
-    SmallVector<Value> operands = leftFragment(a_, row, k, u);
+    SmallVector<Value> left = leftFragment(a_, row, k, u), right;
     for (int32_t along : {k, k + int32_t(4 * b_.kWidth())}) {
-      operands.push_back(b_.word(column, along, u));
+      right.push_back(b_.word(column, along, u));
     }
     SmallVector<unsigned> tile = accumulatorTile(result_, row, column, 8);
-    if (operands.size() != 6 || !operands[4] || !operands[5] || tile.empty()) {
+    if (left.empty() || !right[0] || !right[1] || tile.empty()) {
       return failure();
     }
     LoweringBuilder &b = f_.builder();
     SmallVector<Value> elements = llvm::map_to_vector(tile, [&](unsigned reg) -> Value { return accumulator_[reg]; });
-    llvm::append_range(operands, packAccumulator(b, elements));
-    SmallVector<Value> product =
-        unpackAccumulator(b, SmallVector<Value>(b.inst(form_, operands)), elements.front().getType(), elements.size());
+    SmallVector<Value> words = packAccumulator(b, elements);
+    if (isSplit_) {
+      auto big = [&](ArrayRef<Value> all) { return llvm::map_to_vector(all, [&](Value w) { return split(w).big; }); };
+      auto small = [&](ArrayRef<Value> all) {
+        return llvm::map_to_vector(all, [&](Value w) { return split(w).small; });
+      };
+      words = accumulate(small(left), big(right), words);
+      words = accumulate(big(left), small(right), words);
+      words = accumulate(big(left), big(right), words);
+    } else {
+      words = accumulate(left, right, words);
+    }
+    SmallVector<Value> product = unpackAccumulator(b, words, elements.front().getType(), elements.size());
     for (auto [reg, value] : llvm::zip_equal(tile, product)) {
       accumulator_[reg] = value;
     }
     return success();
+  }
+
+  SmallVector<Value> accumulate(ArrayRef<Value> left, ArrayRef<Value> right, ArrayRef<Value> words) {
+    SmallVector<Value> operands(left);
+    llvm::append_range(operands, right);
+    llvm::append_range(operands, words);
+    return SmallVector<Value>(f_.builder().inst(form_, operands));
+  }
+
+  const SplitWord &split(Value word) {
+    SplitWord &parts = splitWords_[word];
+    if (!parts.big) {
+      LoweringBuilder &b = f_.builder();
+      Value value = b.bitcast(word, b.getF32Type());
+      parts.big = b.inst("cvt.rna.tf32.f32", value).front();
+      Value rest = LLVM::FSubOp::create(b, b.loc(), value, b.bitcast(parts.big, b.getF32Type()));
+      parts.small = b.inst("cvt.rna.tf32.f32", rest).front();
+    }
+    return parts;
   }
 
   tt::DotOp op_;
@@ -88,6 +126,8 @@ private:
   FragmentIndex result_;
   SmallVector<Value> accumulator_;
   std::string form_;
+  bool isSplit_ = false; ///< tf32x3
+  DenseMap<Value, SplitWord> splitWords_;
 };
 
 } // namespace
