@@ -323,6 +323,8 @@ typedef struct jitk_counters_t {
   /* Kernels loaded on devices, and the bytes of their code. */
   uint64_t loads;
   uint64_t loaded_bytes;
+  /* Requests that were served by the code of another description, whose kernel is the same. */
+  uint64_t found_equal;
 } jitk_counters_t;
 
 /*
@@ -410,7 +412,8 @@ typedef enum jitk_tier_t JITK_ENUM_BASE {
   JITK_TIER_COMPILED = 4, /* it was compiled now */
   JITK_TIER_JOINED = 5,   /* another thread was compiling it */
   JITK_TIER_BUNDLE = 6,   /* a bundle had its bytes */
-  JITK_TIER_SHARED = 7    /* the shared store had them */
+  JITK_TIER_SHARED = 7,   /* the shared store had them */
+  JITK_TIER_EQUAL = 8     /* another description had been compiled, whose kernel is the same */
 } jitk_tier_t;
 
 /* Facts of one kernel. In an output, fields that the caller's `struct_size` does not reach are left out. */

@@ -79,6 +79,7 @@ public:
   Result<CompiledKernel> compile(const Description &, const Target &, const CompileOptions &) override {
     return kernel_;
   }
+  Result<std::string> programDigest(const Description &, const Target &) override { return std::string(); }
   Result<std::string> reproduce(const Description &description, const Target &target) override {
     return compiler_.reproduce(description, target);
   }

@@ -6,6 +6,7 @@ namespace jitk::capi {
 
 static_assert(JITK_TIER_BUNDLE == static_cast<int>(Tier::Bundle));
 static_assert(JITK_TIER_SHARED == static_cast<int>(Tier::Shared));
+static_assert(JITK_TIER_EQUAL == static_cast<int>(Tier::Equal));
 static_assert(JITK_TIER_COMPILED == static_cast<int>(Tier::Compiled));
 
 void fillFromEntry(const Entry &entry, jitk_kernel_info_t &info) {

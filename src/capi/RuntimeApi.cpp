@@ -262,6 +262,7 @@ jitk_status_t jitk_runtime_counters(jitk_runtime_t runtime, jitk_counters_t *cou
     read.lock_timeouts = now.lockTimeouts;
     read.loads = now.loads;
     read.loaded_bytes = now.loadedBytes;
+    read.found_equal = of(Tier::Equal);
     return writeStruct(read, "counters", counters);
   });
 }

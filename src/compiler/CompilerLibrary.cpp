@@ -21,6 +21,9 @@
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Pass/PassManager.h"
 
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/SHA256.h"
+
 #include <algorithm>
 #include <mutex>
 
@@ -40,6 +43,8 @@ public:
 
   /// Not for CUDA C++.
   Status buildAndLower();
+  /// Of the module to begin with and the launch recipe.
+  Result<std::string> digest();
   /// The module to begin with, and the passes that follow, as a text.
   Result<std::string> reproduce();
   Status emitForEmulator();
@@ -160,6 +165,17 @@ Status Compilation::dumpPtx() {
   return okStatus();
 }
 
+Result<std::string> Compilation::digest() {
+  bool isTtgir = false;
+  JITK_ASSIGN(kernels::BuiltKernel built, build(isTtgir));
+  module_ = std::move(built.module);
+  llvm::SHA256 hash;
+  hash.update(isTtgir ? "ttgir\n" : "commonir\n");
+  hash.update(llvm::ArrayRef(built.recipe.serialize()));
+  hash.update(print());
+  return llvm::toHex(hash.final(), /*LowerCase=*/true);
+}
+
 Result<std::string> Compilation::reproduce() {
   bool isTtgir = false;
   JITK_ASSIGN(kernels::BuiltKernel built, build(isTtgir));
@@ -257,6 +273,13 @@ public:
     JITK_ASSIGN(std::shared_ptr<const nvidia::Assembler> assembler, assemblerFor(options));
     JITK_TRY(compilation.emitForGpu(*assembler), "while compiling " + description.label());
     return compilation.take();
+  }
+
+  Result<std::string> programDigest(const Description &description, const Target &target) override {
+    if (isCudaSource(description)) {
+      return std::string(); // headers are a part of it
+    }
+    return Compilation(description, target, {}).digest();
   }
 
   Result<std::string> reproduce(const Description &description, const Target &target) override {

@@ -84,6 +84,10 @@ public:
   virtual Result<std::string> assemblerIdentity(const Target &target, const CompileOptions &options) = 0;
   virtual Result<CompiledKernel> compile(const Description &description, const Target &target,
                                          const CompileOptions &options) = 0;
+  /// A digest of what `compile` makes code of: descriptions for which it is the same have the same kernel, code, recipe
+  /// and all. Made in a fraction of a compilation's time. Empty where that is not known before the code is there (CUDA
+  /// C++). No two programs are known to have one digest, whoever wrote them (SHA-256).
+  virtual Result<std::string> programDigest(const Description &description, const Target &target) = 0;
   /// What `compile` begins with, and what it does with it: a module of IR with its pipeline, as `jitk-opt
   /// --run-reproducer` takes it, or a source in CUDA C++. Fails as `compile` does where there is no such text to have.
   virtual Result<std::string> reproduce(const Description &description, const Target &target) = 0;

@@ -12,7 +12,7 @@ namespace jitk {
 /// Thread-safe; each is exact, and all of them together no snapshot of one moment.
 struct Counters {
   using Count = std::atomic<uint64_t>;
-  static constexpr size_t kNumTiers = 8; ///< as many as `Tier` has values
+  static constexpr size_t kNumTiers = 9; ///< as many as `Tier` has values
 
   std::array<Count, kNumTiers> kernels = {}; ///< got, by `Tier`
   Count compilations = 0;                    ///< begun

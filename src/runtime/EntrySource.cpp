@@ -124,9 +124,7 @@ Result<Obtained> EntrySource::makeEntry(const Problem &problem, const Target &ta
   Obtained obtained{shared_ ? shared_->find(key) : nullptr, Tier::Shared, 0};
   bool isShared = obtained.entry != nullptr;
   if (!isShared) {
-    KeyLock token = takeToken(problem);
-    JITK_ASSIGN(obtained.entry, compileEntry(problem, target, key));
-    obtained.tier = Tier::Compiled;
+    JITK_ASSIGN(obtained, compileOrShare(problem, target, key));
   }
   if (disk_) {
     (void)disk_->publish(*obtained.entry); // it has said why; the kernel is there
@@ -213,6 +211,79 @@ Result<CompiledKernel> EntrySource::compile(const Problem &problem, const Target
   return compiled;
 }
 
+bool EntrySource::isStored(const Problem &problem, const Target &target) {
+  Result<Key> key = keyOf(problem, target);
+  if (!key.ok()) {
+    return false;
+  }
+  return memory_.find(*key) || (disk_ && disk_->exists(*key)) ||
+         std::any_of(bundles_.begin(), bundles_.end(), [&](const auto &bundle) { return bundle->contains(*key); }) ||
+         (shared_ && shared_->contains(*key));
+}
+
+// --- problems whose code is the same
+
+std::string EntrySource::programOf(const Problem &problem, const Target &target) {
+  Result<Key> key = keyOf(problem, target);
+  return key.ok() ? programOf(problem, target, *key) : std::string();
+}
+
+std::string EntrySource::programOf(const Problem &problem, const Target &target, const Key &key) {
+  ExitSection section;
+  Result<Compiler *> compiler = compiler_.get();
+  if (!section.status().ok() || !compiler.ok()) {
+    return {};
+  }
+  // What fails here fails again, and says so, where it is compiled.
+  Result<std::string> digest = (*compiler)->programDigest(problem.description, target);
+  if (!digest.ok() || digest->empty()) {
+    return {};
+  }
+  return *digest + " " + key.parts().target + " " + key.parts().assembler;
+}
+
+std::shared_ptr<const Entry> EntrySource::findProgram(const std::string &program) {
+  std::lock_guard lock(mutex_);
+  return programs_.find(program);
+}
+
+void EntrySource::learn(const std::string &program, const std::shared_ptr<const Entry> &entry) {
+  std::lock_guard lock(mutex_);
+  programs_.add(program, entry);
+}
+
+Result<std::shared_ptr<const Entry>> EntrySource::findOrCompileProgram(const std::string &program,
+                                                                       const Problem &problem, const Target &target,
+                                                                       const Key &key) {
+  if (std::shared_ptr<const Entry> known = findProgram(program)) {
+    return known;
+  }
+  JITK_ASSIGN(std::shared_ptr<const Entry> entry, compileEntry(problem, target, key));
+  learn(program, entry);
+  return entry;
+}
+
+Result<Obtained> EntrySource::compileOrShare(const Problem &problem, const Target &target, const Key &key) {
+  const std::string program = programOf(problem, target, key);
+  bool joined = false;
+  Result<std::shared_ptr<const Entry>> made =
+      program.empty()
+          ? compileEntry(problem, target, key)
+          : programFlights_.run(program, joined, [&] { return findOrCompileProgram(program, problem, target, key); });
+  // A failure is told of the problem that was asked for, so each makes its own.
+  if (joined && !made.ok()) {
+    made = compileEntry(problem, target, key);
+  }
+  if (!made.ok()) {
+    return std::move(made).takeStatus();
+  }
+  if ((*made)->key == key) {
+    return Obtained{*made, Tier::Compiled, 0};
+  }
+  const Entry &equal = **made;
+  return Obtained{std::make_shared<const Entry>(Entry{key, equal.recipe, equal.facts, equal.code}), Tier::Equal, 0};
+}
+
 static std::string timesText(const StageTimes &times) {
   char text[128];
   std::snprintf(text, sizeof text, "build %.1f, lower %.1f, llvm %.1f, assemble %.1f ms", times.build, times.lower,
@@ -222,6 +293,7 @@ static std::string timesText(const StageTimes &times) {
 
 Result<std::shared_ptr<const Entry>> EntrySource::compileEntry(const Problem &problem, const Target &target,
                                                                const Key &key) {
+  KeyLock token = takeToken(problem);
   JITK_ASSIGN(CompiledKernel compiled, compile(problem, target, compiler_.options()));
   if (log_.enabled(LogLevel::Info, "compile")) {
     log_.info("compile", problem.label + " for " + target.toString() + ": " + timesText(compiled.times));

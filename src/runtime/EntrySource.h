@@ -1,7 +1,7 @@
 // EntrySource: from a problem and a target to compiled code, by the cheapest way there is.
 //
 //   memory -> another thread that is at it -> bundles -> disk -> another process that is at it -> shared store
-//     -> the compiler
+//     -> another problem's code that would be the same -> the compiler
 
 #pragma once
 
@@ -11,6 +11,7 @@
 #include "src/runtime/Problem.h"
 #include "src/runtime/SingleFlight.h"
 #include "src/runtime/Target.h"
+#include "src/runtime/WeakMap.h"
 #include "src/store/Bundle.h"
 #include "src/store/DiskStore.h"
 #include "src/store/MemoryStore.h"
@@ -19,6 +20,7 @@
 
 #include <chrono>
 #include <memory>
+#include <mutex>
 #include <vector>
 
 namespace jitk {
@@ -32,7 +34,8 @@ enum class Tier : uint8_t {
   Compiled = 4,
   Joined = 5,
   Bundle = 6,
-  Shared = 7
+  Shared = 7,
+  Equal = 8
 };
 
 /// An entry and how it was got.
@@ -65,6 +68,16 @@ public:
   /// The key that `obtain` uses. Opens the compiler library.
   Result<Key> keyOf(const Problem &problem, const Target &target);
 
+  /// Whether `obtain` would find an entry, and need not compile. A guess: what is there may be damaged.
+  bool isStored(const Problem &problem, const Target &target);
+
+  /// What the problem's code is made from, as a name: problems with the same name have the same kernel, which is
+  /// compiled once as long as its entry is in use or in memory. Empty if that is not known. Costs some milliseconds,
+  /// and opens the compiler library.
+  std::string programOf(const Problem &problem, const Target &target);
+  /// Tells of the entry of a problem of that program.
+  void learn(const std::string &program, const std::shared_ptr<const Entry> &entry);
+
   /// Compiles, without the stores.
   Result<CompiledKernel> compile(const Problem &problem, const Target &target, const CompileOptions &options);
 
@@ -87,6 +100,11 @@ private:
   KeyLock takeToken(const Problem &problem);
   Result<Obtained> makeEntry(const Problem &problem, const Target &target, const Key &key);
   Status withReproducer(Status failure, const Problem &problem, const Target &target, Compiler &compiler);
+  std::string programOf(const Problem &problem, const Target &target, const Key &key);
+  std::shared_ptr<const Entry> findProgram(const std::string &program);
+  Result<std::shared_ptr<const Entry>> findOrCompileProgram(const std::string &program, const Problem &problem,
+                                                            const Target &target, const Key &key);
+  Result<Obtained> compileOrShare(const Problem &problem, const Target &target, const Key &key);
   Result<std::shared_ptr<const Entry>> compileEntry(const Problem &problem, const Target &target, const Key &key);
 
   LazyCompiler &compiler_;
@@ -100,6 +118,9 @@ private:
   Log &log_;
   Counters &counters_;
   SingleFlight<Obtained> flights_;
+  SingleFlight<std::shared_ptr<const Entry>> programFlights_;
+  std::mutex mutex_;
+  WeakMap<std::string, const Entry> programs_; ///< guarded by mutex_
 };
 
 } // namespace jitk

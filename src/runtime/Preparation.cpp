@@ -23,13 +23,30 @@ void Preparation::start() {
   }
 }
 
+size_t Preparation::takeNext(bool &waited) {
+  std::lock_guard lock(mutex_);
+  waited = !released_.empty();
+  if (!waited) {
+    return next_++;
+  }
+  size_t index = released_.front();
+  released_.pop_front();
+  return index;
+}
+
 void Preparation::prepareNext() {
-  size_t index = next_.fetch_add(1, std::memory_order_relaxed);
+  bool waited = false;
+  size_t index = takeNext(waited);
   const std::shared_ptr<const Problem> &problem = items_[index].problem;
   Outcome outcome;
+  std::string program;
   double begin = watch_.milliseconds();
   // The entry of a worker's task: std and oneTBB may throw, nothing of ours does.
   try {
+    program = waited ? std::string() : programToShare(problem);
+    if (!program.empty() && !mayMake(program, index)) {
+      return;
+    }
     outcome = prepare(problem);
   } catch (const std::bad_alloc &) {
     outcome.status = Status(StatusCode::OutOfMemory, "out of host memory while preparing " + problem->label);
@@ -40,7 +57,70 @@ void Preparation::prepareNext() {
     outcome.status = internalError("exception while preparing " + problem->label);
   }
   outcome.begin = begin;
+  if (!program.empty()) {
+    landed(program, outcome.entry);
+  }
   finish(index, std::move(outcome));
+}
+
+// --- items whose kernel is the same
+
+/// The description without the bounds of its dimensions. They choose among the ways to build a kernel, of which there
+/// are few, so that descriptions which differ in nothing else often come to the same one.
+static std::string textWithoutBounds(const Description &description) {
+  auto attributes = description.attributes();
+  for (auto &[name, value] : attributes) {
+    if (auto *dimension = std::get_if<Dimension>(&value)) {
+      dimension->bound = 0;
+    }
+  }
+  return Description(description.op(), std::move(attributes)).toString();
+}
+
+bool Preparation::hasRelatives(const Problem &problem) {
+  std::call_once(counted_, [this] {
+    for (const Item &item : items_) {
+      ++relatives_[textWithoutBounds(item.problem->description)];
+    }
+  });
+  return relatives_.at(textWithoutBounds(problem.description)) > 1;
+}
+
+std::string Preparation::programToShare(const std::shared_ptr<const Problem> &asked) {
+  if (!mayBegin().ok()) {
+    return {};
+  }
+  const Target &target = options_.target;
+  std::shared_ptr<const Problem> problem = options_.device ? runtime_.tuned(asked, *options_.device) : asked;
+  bool isAlone = runtime_.entries().isStored(*problem, target) || !hasRelatives(*asked);
+  return isAlone ? std::string() : runtime_.entries().programOf(*problem, target);
+}
+
+bool Preparation::mayMake(const std::string &program, size_t index) {
+  std::lock_guard lock(mutex_);
+  auto [place, isFirst] = groups_.try_emplace(program);
+  if (isFirst || place->second.made) {
+    return true;
+  }
+  place->second.waiting.push_back(index);
+  return false;
+}
+
+void Preparation::landed(const std::string &program, const std::shared_ptr<const Entry> &entry) {
+  if (entry) {
+    runtime_.entries().learn(program, entry); // it may be of another process
+  }
+  std::vector<size_t> waiting;
+  {
+    std::lock_guard lock(mutex_);
+    Group &group = groups_[program];
+    group.made = true;
+    waiting.swap(group.waiting);
+    released_.insert(released_.end(), waiting.begin(), waiting.end());
+  }
+  for (size_t i = 0; i < waiting.size(); ++i) {
+    runtime_.workers().submit([self = shared_from_this()] { self->prepareNext(); });
+  }
 }
 
 Status Preparation::mayBegin() const {
@@ -186,9 +266,9 @@ bool Preparation::finished() {
   return numFinished_ == items_.size();
 }
 
-static_assert(static_cast<size_t>(Tier::Shared) + 1 == Counters::kNumTiers);
-static constexpr std::array<const char *, Counters::kNumTiers> kTierNames = {"failed",   "loaded", "memory", "disk",
-                                                                             "compiled", "joined", "bundle", "shared"};
+static_assert(static_cast<size_t>(Tier::Equal) + 1 == Counters::kNumTiers);
+static constexpr std::array<const char *, Counters::kNumTiers> kTierNames = {
+    "failed", "loaded", "memory", "disk", "compiled", "joined", "bundle", "shared", "equal"};
 
 std::string Preparation::trace() {
   using Json = nlohmann::ordered_json;

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -52,7 +53,8 @@ public:
   /// No two items have equal problems.
   Preparation(Runtime &runtime, PrepareOptions options, std::vector<Item> items);
 
-  /// Gives the workers one job a problem; they take the problems in order.
+  /// Gives the workers one job a problem; they take the problems in order. One whose kernel is the same as another's
+  /// that is being compiled waits for it without a worker.
   void start();
   /// Problems that are not begun fail with Cancelled.
   void cancel() { cancelled_.store(true, std::memory_order_relaxed); }
@@ -84,8 +86,21 @@ private:
     double begin = 0; ///< milliseconds since the preparation began
   };
 
+  /// Items with the same program, which is compiled once.
+  struct Group {
+    bool made = false;           ///< or failed
+    std::vector<size_t> waiting; ///< for the one that makes it
+  };
+
   void prepareNext();
+  size_t takeNext(bool &waited);
   Status mayBegin() const;
+  /// The program of an item that is not stored, where others of the preparation may have the same; else empty.
+  std::string programToShare(const std::shared_ptr<const Problem> &asked);
+  bool hasRelatives(const Problem &problem);
+  /// False if another item is making the program: this one is taken up again when it has landed.
+  bool mayMake(const std::string &program, size_t index);
+  void landed(const std::string &program, const std::shared_ptr<const Entry> &entry);
   Outcome prepare(const std::shared_ptr<const Problem> &problem);
   Outcome prepareOnDevice(const std::shared_ptr<const Problem> &problem);
   Outcome prepareInStore(const Problem &problem);
@@ -97,11 +112,15 @@ private:
   const std::vector<Item> items_;
   std::map<std::string_view, size_t> places_; ///< of the problems' texts; never changes
   const Stopwatch watch_;
-  std::atomic<size_t> next_ = 0;
+  std::once_flag counted_;
+  std::map<std::string, size_t> relatives_; ///< items by description without bounds; written once
   std::atomic<bool> cancelled_ = false;
   std::mutex reporting_; ///< held over a callback, so that they come one at a time and in order
   std::mutex mutex_;
   std::condition_variable changed_;
+  size_t next_ = 0;                             ///< guarded by mutex_
+  std::deque<size_t> released_;                 ///< to be taken before the next one; guarded by mutex_
+  std::map<std::string, Group> groups_;         ///< by program; guarded by mutex_
   size_t numFinished_ = 0;                      ///< guarded by mutex_
   std::vector<std::optional<Status>> outcomes_; ///< guarded by mutex_
   std::vector<Span> spans_;                     ///< guarded by mutex_

@@ -58,8 +58,7 @@ std::unique_ptr<SharedStore> Runtime::openShared(const RuntimeOptions &options) 
 
 std::shared_ptr<const Kernel> Runtime::findLoaded(const Place &place) {
   std::lock_guard lock(mutex_);
-  auto found = loaded_.find(place);
-  return found == loaded_.end() ? nullptr : found->second.lock();
+  return loaded_.find(place);
 }
 
 std::shared_ptr<const Problem> Runtime::tuned(const std::shared_ptr<const Problem> &problem, const Device &device) {
@@ -113,8 +112,7 @@ Result<std::shared_ptr<const Kernel>> Runtime::obtainAndLoad(const std::shared_p
               problem->text + " on " + device->name() + " (" + device->target().toString() + "): " + milliseconds);
   }
   std::lock_guard lock(mutex_);
-  std::erase_if(loaded_, [](const auto &item) { return item.second.expired(); });
-  loaded_[place] = kernel;
+  loaded_.add(place, kernel);
   return kernel;
 }
 

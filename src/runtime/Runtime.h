@@ -10,11 +10,11 @@
 #include "src/runtime/EntrySource.h"
 #include "src/runtime/Kernel.h"
 #include "src/runtime/LazyCompiler.h"
+#include "src/runtime/WeakMap.h"
 #include "src/runtime/workers/Workers.h"
 #include "src/support/Log.h"
 
 #include <chrono>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -59,6 +59,10 @@ public:
   Result<std::shared_ptr<const Kernel>> kernel(const std::shared_ptr<Device> &device,
                                                const std::shared_ptr<const Problem> &problem, Tier *tier = nullptr);
 
+  /// The problem in the configuration that was measured to be fastest there; the problem itself where none was, or the
+  /// runtime is not to use it.
+  std::shared_ptr<const Problem> tuned(const std::shared_ptr<const Problem> &problem, const Device &device);
+
   EntrySource &entries() { return entries_; }
   LazyCompiler &compiler() { return compiler_; }
   bool compilerIsIsolated() const { return isolated_ != nullptr; }
@@ -78,9 +82,6 @@ private:
   std::unique_ptr<SharedStore> openShared(const RuntimeOptions &options);
   std::unique_ptr<DiskStore> openDisk(const RuntimeOptions &options);
   std::shared_ptr<const Kernel> findLoaded(const Place &place);
-  /// The problem in the configuration that was measured to be fastest there; the problem itself where none was, or the
-  /// runtime is not to use it.
-  std::shared_ptr<const Problem> tuned(const std::shared_ptr<const Problem> &problem, const Device &device);
   Result<std::shared_ptr<const Kernel>> obtainAndLoad(const std::shared_ptr<Device> &device,
                                                       const std::shared_ptr<const Problem> &problem,
                                                       const Place &place);
@@ -92,7 +93,7 @@ private:
   LazyCompiler compiler_;
   EntrySource entries_;
   std::mutex mutex_;
-  std::map<Place, std::weak_ptr<const Kernel>> loaded_; ///< guarded by mutex_
+  WeakMap<Place, const Kernel> loaded_; ///< guarded by mutex_
   SingleFlight<std::shared_ptr<const Kernel>> flights_;
   const bool useTuned_;
   const uint32_t generation_;

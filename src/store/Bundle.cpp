@@ -95,6 +95,11 @@ Result<Entry> Bundle::read(size_t index) const {
   return Entry::deserialize(bytes_.subspan(index_[index].offset, index_[index].length));
 }
 
+bool Bundle::contains(const Key &key) const {
+  auto place = lowerBound(key.name());
+  return place != index_.end() && place->name == key.name();
+}
+
 std::shared_ptr<const Entry> Bundle::find(const Key &key, Status *damage) const {
   auto place = lowerBound(key.name());
   if (place == index_.end() || place->name != key.name()) {

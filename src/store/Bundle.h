@@ -40,6 +40,8 @@ public:
   const std::string &path() const { return path_; }
   size_t size() const { return index_.size(); }
 
+  /// Whether there is an entry of that name; it may be damaged.
+  bool contains(const Key &key) const;
   /// The entry of that key; null if there is none, or if it is damaged, which `damage` (may be null) is told.
   std::shared_ptr<const Entry> find(const Key &key, Status *damage = nullptr) const;
   /// An entry whose key differs from `key` in nothing but the assembler, or null.

@@ -46,6 +46,8 @@ public:
   /// The entry of that key, or null. A damaged one is moved to the quarantine with one log line, and is a miss. Marks
   /// the entry as used now.
   std::shared_ptr<const Entry> find(const Key &key);
+  /// Whether there is a file of that name; it may be damaged.
+  bool exists(const Key &key) const;
   /// The most recently used entry whose key differs from `key` in nothing but the assembler, or null.
   std::shared_ptr<const Entry> findAnyAssembler(const Key &key);
 
@@ -85,7 +87,6 @@ private:
       : path_(std::move(path)), folder_(std::move(folder)), maximalBytes_(maximalBytes), log_(log) {}
 
   std::shared_ptr<const Entry> read(const std::string &fileName);
-  bool exists(const Key &key) const;
   /// False if the file could not be moved or removed.
   bool quarantine(const std::string &fileName, const File &file, const Status &why);
   void removeQuarantine();

@@ -51,6 +51,19 @@ class Compiler(CliTest):
         self.assertIn("1 compiled", self.jitk("prepare", plan, "--target", "emulator:sm_80").stderr)
         self.assertIn("1 found, 0 compiled", self.jitk("prepare", plan, "--target", "emulator:sm_80").stderr)
 
+    def test_descriptions_of_one_kernel_are_compiled_once(self):
+        # Both bounds are far above what would choose other tiles.
+        bounds = ("*<=16384", "*<=32768", "*<=65536")
+        plan = self.write_plan(*(("matmul", {"m": m, "n": 512, "k": 512, "dtype": "bf16"}) for m in bounds))
+        target = ("--target", "emulator:sm_90a")
+        said = self.jitk("prepare", plan, *target).stderr
+        self.assertIn("0 found, 1 compiled, 0 failed, 0 not begun, 2 the same as others", said)
+        self.assertIn("3 found, 0 compiled", self.jitk("prepare", plan, *target).stderr)
+        self.assertEqual(len(self.jitk_json("store", "ls")["entries"]), 3)
+        self.jitk("run", "matmul", "m=*<=32768", "n=512", "k=512", "dtype=bf16", "--size", "m=130", "--device",
+                  "emulator:sm_90a", "--check")
+        self.assertEqual(len(self.jitk_json("store", "ls")["entries"]), 3)  # it was one of them
+
     def test_tune_keeps_what_was_fastest_and_a_run_that_is_told_to_uses_it(self):
         problem = ("matmul", "m=20", "n=24", "k=1024", "dtype=fp16")
         device = ("--device", "emulator:sm_90a")

@@ -161,7 +161,7 @@ class Failures(CliTest):
         result = self.without_space("prepare", plan)
         self.assertIn("store: cannot write to ", result.stderr)
         self.assertIn("2 compiled, 0 failed", result.stderr)
-        self.assertIn(f"2 of 2 compiled kernels are not in the store {self.store}", result.stderr)
+        self.assertIn(f"2 of 2 new kernels are not in the store {self.store}", result.stderr)
         self.jitk("prepare", plan)
         self.assertEqual(len(self.jitk_json("store", "ls")["entries"]), 2)
 

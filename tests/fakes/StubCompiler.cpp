@@ -69,6 +69,9 @@ public:
     }
     return kernel;
   }
+  Result<std::string> programDigest(const Description &description, const Target &target) override {
+    return StubCompiler().programDigest(description, target);
+  }
   Result<std::string> reproduce(const Description &description, const Target &target) override {
     return StubCompiler().reproduce(description, target);
   }

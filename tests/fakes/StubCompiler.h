@@ -44,6 +44,12 @@ public:
     return kernel;
   }
 
+  /// `digest` of the description, else empty: each has code of its own.
+  Result<std::string> programDigest(const Description &description, const Target &) override {
+    ++numDigests;
+    return digest ? digest(description) : std::string();
+  }
+
   Result<std::string> reproduce(const Description &description, const Target &) override {
     return "// stub of " + description.op() + "\n";
   }
@@ -87,9 +93,10 @@ public:
     return recipe;
   }
 
-  std::atomic<int> numCompilations = 0;
+  std::atomic<int> numCompilations = 0, numDigests = 0;
   // Set before use:
   std::function<void(const Description &)> onCompile;
+  std::function<std::string(const Description &)> digest;
   Status failure;
   std::vector<uint8_t> code = {0x7f, 'E', 'L', 'F', 's', 't', 'u', 'b'};
   std::string assembler = "stub assembler 1";

@@ -115,6 +115,7 @@ structs! {
         pub lock_timeouts: u64,
         pub loads: u64,
         pub loaded_bytes: u64,
+        pub found_equal: u64,
     }
     pub struct jitk_device_options_t {
         pub emulator_immediate: u32,

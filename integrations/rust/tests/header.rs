@@ -99,7 +99,7 @@ fn structs_lie_as_in_c() {
             assembler, log, log_user, log_level, bundles, num_bundles, isolate_compiler, compile_deadline_ms,
             compile_memory_bytes, compiler_program, shared_store, shared_deadline_ms, host_jobs, reproducers, worker_nice, use_tuned }
         jitk_counters_t { struct_size, found_loaded, found_in_memory, found_on_disk, found_in_bundles, found_in_shared_store,
-            joined, compiled, failed, compilations, failed_compilations, compile_us, lock_timeouts, loads, loaded_bytes }
+            joined, compiled, failed, compilations, failed_compilations, compile_us, lock_timeouts, loads, loaded_bytes, found_equal }
         jitk_device_options_t { struct_size, emulator_immediate, emulator_workers, emulator_seed, cuda_context }
         jitk_kernel_info_t { struct_size, description, target, key, tier, registers, spill_bytes, shared_bytes, num_steps,
             code_bytes, build_ms, lower_ms, llvm_ms, assemble_ms, obtain_ms, load_ms, stands_in, threads }

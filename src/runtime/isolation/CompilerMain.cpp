@@ -44,6 +44,8 @@ std::vector<uint8_t> answer(const Result<OpenCompiler> &library, std::span<const
     return writeReply(compiler.compile(*request->description, request->target, request->options));
   case CompilerRequest::Kind::Reproduce:
     return writeReply(compiler.reproduce(*request->description, request->target));
+  case CompilerRequest::Kind::Digest:
+    return writeReply(compiler.programDigest(*request->description, request->target));
   case CompilerRequest::Kind::Configurations:
     return writeReply(compiler.configurations(*request->description, request->target));
   }

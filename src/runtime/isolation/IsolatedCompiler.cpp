@@ -73,6 +73,11 @@ Result<CompiledKernel> IsolatedCompiler::compile(const Description &description,
   return readKernel(*reply);
 }
 
+Result<std::string> IsolatedCompiler::programDigest(const Description &description, const Target &target) {
+  JITK_ASSIGN(std::vector<uint8_t> reply, ask(writeRequest({CompilerRequest::Kind::Digest, description, target, {}})));
+  return readText(reply);
+}
+
 Result<std::string> IsolatedCompiler::reproduce(const Description &description, const Target &target) {
   JITK_ASSIGN(std::vector<uint8_t> reply,
               ask(writeRequest({CompilerRequest::Kind::Reproduce, description, target, {}})));

@@ -21,6 +21,7 @@ public:
   Result<std::string> assemblerIdentity(const Target &target, const CompileOptions &options) override;
   Result<CompiledKernel> compile(const Description &description, const Target &target,
                                  const CompileOptions &options) override;
+  Result<std::string> programDigest(const Description &description, const Target &target) override;
   Result<std::string> reproduce(const Description &description, const Target &target) override;
   Result<std::vector<Configuration>> configurations(const Description &description, const Target &target) override;
   /// The emulator runs code in this process: opens the compiler library here.

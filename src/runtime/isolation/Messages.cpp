@@ -95,7 +95,7 @@ Result<CompilerRequest> readRequest(std::span<const uint8_t> bytes) {
     request.description.emplace(std::move(op), std::move(attributes));
   }
   bool needsDescription = request.kind != CompilerRequest::Kind::Identity;
-  if (!reader.finished() || request.kind > CompilerRequest::Kind::Configurations ||
+  if (!reader.finished() || request.kind > CompilerRequest::Kind::Digest ||
       request.description.has_value() != needsDescription) {
     return malformed("request");
   }

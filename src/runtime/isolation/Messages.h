@@ -17,7 +17,7 @@ namespace jitk {
 
 /// One question to the compiler.
 struct CompilerRequest {
-  enum class Kind : uint8_t { Identity, Compile, Reproduce, Configurations }; ///< the functions of `Compiler`
+  enum class Kind : uint8_t { Identity, Compile, Reproduce, Configurations, Digest }; ///< the functions of `Compiler`
   Kind kind = Kind::Identity;
   std::optional<Description> description; ///< absent for Identity
   Target target;

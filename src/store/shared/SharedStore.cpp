@@ -94,22 +94,38 @@ void SharedStore::noteRefusal(const char *doing, const RedisReply &reply) {
 
 // --- entries
 
-std::shared_ptr<const Entry> SharedStore::find(const Key &key) {
+/// The value; nothing if there is none, or no answer that is one.
+std::optional<RedisReply> SharedStore::askForText(std::span<const std::string_view> words) {
   if (!mayAsk()) {
-    return nullptr;
+    return std::nullopt;
   }
-  std::string name = nameOf(key);
-  Result<RedisReply> reply = ask(std::array<std::string_view, 2>{"GET", name});
+  Result<RedisReply> reply = ask(words);
   if (!reply.ok()) {
     noteFailure(reply.status());
-    return nullptr;
+    return std::nullopt;
   }
   noteAnswer();
   if (reply->kind == RedisReply::Kind::Nil) {
-    return nullptr;
+    return std::nullopt;
   }
   if (reply->kind != RedisReply::Kind::Text) {
     noteRefusal("to say what it has", *reply);
+    return std::nullopt;
+  }
+  return *std::move(reply);
+}
+
+bool SharedStore::contains(const Key &key) {
+  // The first byte, which is none where there is no value.
+  std::string name = nameOf(key);
+  std::optional<RedisReply> reply = askForText(std::array<std::string_view, 4>{"GETRANGE", name, "0", "0"});
+  return reply && !reply->bytes.empty();
+}
+
+std::shared_ptr<const Entry> SharedStore::find(const Key &key) {
+  std::string name = nameOf(key);
+  std::optional<RedisReply> reply = askForText(std::array<std::string_view, 2>{"GET", name});
+  if (!reply) {
     return nullptr;
   }
   Result<Entry> entry = Entry::deserialize(reply->bytes);

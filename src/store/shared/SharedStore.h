@@ -1,6 +1,6 @@
 // SharedStore: entries on a server that many machines share: any that speaks the Redis protocol.
 //
-// A key "jitk:entry1:<name>" holds the bytes that a file of the disk store holds: an entry carries its checksum and its
+// A key "jitk:entry2:<name>" holds the bytes that a file of the disk store holds: an entry carries its checksum and its
 // whole key, and is used only if both are right. How much the server keeps, and what it drops, is its own business.
 //
 // The tier never stands in the way. Each look-up and each publication ends by its deadline; after a failure the server
@@ -16,6 +16,7 @@
 #include <chrono>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,8 @@ public:
   /// The entry of that key, or null. One that is damaged, or of another version of the form, is a miss with one log
   /// line; the next publication replaces it.
   std::shared_ptr<const Entry> find(const Key &key);
+  /// Whether the server has a value of that name; it may be damaged.
+  bool contains(const Key &key);
   void publish(const Entry &entry);
 
   /// Asks the server whether it is there. For people: does not count as an outage.
@@ -49,6 +52,7 @@ private:
   Result<RedisReply> ask(std::span<const std::string_view> words);
   Result<RedisReply> askOver(std::unique_ptr<RedisConnection> connection, std::span<const std::string_view> words,
                              Clock::time_point deadline);
+  std::optional<RedisReply> askForText(std::span<const std::string_view> words);
   std::unique_ptr<RedisConnection> takeIdle();
   void noteFailure(const Status &why);
   void noteAnswer();

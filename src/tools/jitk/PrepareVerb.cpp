@@ -98,6 +98,8 @@ static const char *tierName(jitk_tier_t tier) {
     return "joined";
   case JITK_TIER_LOADED:
     return "loaded";
+  case JITK_TIER_EQUAL:
+    return "equal";
   default:
     return "failed";
   }
@@ -146,11 +148,11 @@ static constexpr size_t kFailuresShown = 5;
 /// Prints how many kernels came from where, and the first failures. Returns the exit code of
 /// the gravest: ours before the plan's before the machine's.
 static ExitCode summarize(const std::vector<Record> &records, double seconds) {
-  size_t found = 0, compiled = 0, failed = 0, cancelled = 0;
+  size_t found = 0, compiled = 0, equal = 0, failed = 0, cancelled = 0;
   ExitCode code = kOk;
   for (const Record &record : records) {
     if (record.status == JITK_STATUS_OK) {
-      ++(record.info.tier == JITK_TIER_COMPILED ? compiled : found);
+      ++(record.info.tier == JITK_TIER_COMPILED ? compiled : record.info.tier == JITK_TIER_EQUAL ? equal : found);
     } else if (record.status == JITK_STATUS_CANCELLED) {
       ++cancelled;
     } else {
@@ -164,8 +166,9 @@ static ExitCode summarize(const std::vector<Record> &records, double seconds) {
   if (failed > kFailuresShown) {
     std::fprintf(stderr, "jitk: %zu more kernels failed: --json shows all\n", failed - kFailuresShown);
   }
-  std::fprintf(stderr, "%zu kernels in %s s: %zu found, %zu compiled, %zu failed, %zu not begun\n", records.size(),
-               number(seconds).c_str(), found, compiled, failed, cancelled);
+  std::fprintf(stderr, "%zu kernels in %s s: %zu found, %zu compiled, %zu failed, %zu not begun%s\n", records.size(),
+               number(seconds).c_str(), found, compiled, failed, cancelled,
+               equal > 0 ? (", " + std::to_string(equal) + " the same as others").c_str() : "");
   return code;
 }
 
@@ -179,7 +182,8 @@ static ExitCode checkStored(const api::Runtime &runtime, const std::vector<Recor
   }
   size_t missing = 0, compiled = 0;
   for (const Record &record : records) {
-    if (record.status == JITK_STATUS_OK && record.info.tier == JITK_TIER_COMPILED) {
+    bool isNew = record.info.tier == JITK_TIER_COMPILED || record.info.tier == JITK_TIER_EQUAL;
+    if (record.status == JITK_STATUS_OK && isNew) {
       ++compiled;
       missing += keys.contains(record.key) ? 0 : 1;
     }
@@ -187,7 +191,7 @@ static ExitCode checkStored(const api::Runtime &runtime, const std::vector<Recor
   if (missing == 0) {
     return kOk;
   }
-  std::fprintf(stderr, "jitk: %zu of %zu compiled kernels are not in the store %s\n", missing, compiled,
+  std::fprintf(stderr, "jitk: %zu of %zu new kernels are not in the store %s\n", missing, compiled,
                store["folder"].get<std::string>().c_str());
   return kEnvironment;
 }

@@ -45,8 +45,10 @@ TEST_CASE("what was written is found, from wherever the file was moved to") {
     std::shared_ptr<const Entry> entry = bundle->find(sampleKey(name));
     REQUIRE(entry);
     CHECK(entry->serialize() == sampleEntry(sampleKey(name)).serialize());
+    CHECK(bundle->contains(sampleKey(name)));
   }
   CHECK_FALSE(bundle->find(sampleKey("d")));
+  CHECK_FALSE(bundle->contains(sampleKey("d")));
 }
 
 TEST_CASE("the entry of any assembler is found by its problem") {

@@ -143,6 +143,7 @@ TEST_CASE("what one machine publishes another finds, over TCP and over a socket"
   Entry entry = sampleEntry(sampleKey(), 300'000);
   Fixture writer(server.url());
   CHECK_FALSE(writer.store.find(sampleKey()));
+  CHECK_FALSE(writer.store.contains(sampleKey()));
   writer.store.publish(entry);
   for (const std::string &url :
        {server.url(), "redis+unix://" + server.socketPath(), "redis://localhost:" + std::to_string(server.port())}) {
@@ -151,7 +152,9 @@ TEST_CASE("what one machine publishes another finds, over TCP and over a socket"
     std::shared_ptr<const Entry> found = reader.store.find(sampleKey());
     REQUIRE(found);
     CHECK(found->serialize() == entry.serialize());
+    CHECK(reader.store.contains(sampleKey()));
     CHECK_FALSE(reader.store.find(sampleKey("other")));
+    CHECK_FALSE(reader.store.contains(sampleKey("other")));
     CHECK(reader.store.check().ok());
     CHECK(reader.lines.lines().empty());
   }
