@@ -206,7 +206,7 @@ TEST_SUITE("emulator/Bulk") {
     }
   }
 
-  TEST_CASE("of a box that is stored, what lies outside is left out; a box before the tensor's begin is refused") {
+  TEST_CASE("of a box that is stored, what lies outside is left out, and a box before the tensor's begin is refused") {
     for (const DeviceOptions &options : allModes()) {
       for (const char *form : {"cp.async.bulk.tensor.2d.global.shared", "cp.reduce.async.bulk.tensor.2d.add"}) {
         CAPTURE(form);
