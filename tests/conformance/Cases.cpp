@@ -267,6 +267,9 @@ const std::vector<checked::Problem> &edgeCases() {
        shrinkQueriesAndKeys},
       {"gated_delta_rule mode=recurrent batch=* tokens=* qk_heads=1 key_dim=64 initial_state=true",
        {{"batch", 2}, {"tokens", 0}}},
+      // More heads, and sequences, than an axis of a grid other than the first takes.
+      {"gated_delta_rule mode=recurrent tokens=1 qk_heads=1 v_heads=70000 key_dim=1 value_dim=1", {}},
+      {"gated_delta_rule mode=recurrent batch=* tokens=1 qk_heads=1 key_dim=1 value_dim=1", {{"batch", 70000}}},
       {"gated_delta_rule mode=recurrent batch=4 tokens=20 qk_heads=1 key_dim=32 varlen=true state_pool=true slots=3",
        {},
        1,
@@ -533,6 +536,14 @@ const std::vector<checked::Problem> &fullSizes() {
       {"mla_decode batch=16 heads=16 seq_q=2 max_kv=8192 num_pages=2048 causal=true splits=132", {}},
       // More elements than 32 bits count.
       {"mla_decode batch=6 heads=16 max_kv=2000 num_pages=60000 splits=16", {}},
+      // More rows, heads, sequences and groups than an axis of a grid other than the first takes tiles.
+      {"mla_decode heads=262200 max_kv=200 num_pages=4 splits=3 latent_dim=16 rope_dim=0", {}},
+      {"paged_attention heads=*%2 kv_heads=2 max_kv=200 num_pages=4 splits=3 head_dim=16", {{"heads", 262200}}},
+      {"paged_attention heads=70000 max_kv=70 num_pages=2 splits=2 head_dim=16", {}},
+      {"gated_delta_rule batch=70000 tokens=3 qk_heads=1 key_dim=16 chunk=16", {}},
+      {"flash_attention batch=70000 heads=1 seq_q=3 head_dim=16", {}},
+      {"flash_attention heads=70000 seq_q=3 head_dim=16", {}},
+      {"grouped_fp8_block_matmul masked=true groups=70000 m=2 n=20 k=20", {}},
       {"mla_decode batch=6 heads=64 max_kv=4096 num_pages=6144 page_size=4 splits=132 kv_format=fp16", {}},
       {"paged_attention batch=32 heads=32 kv_heads=8 max_kv=4096 num_pages=2048 head_dim=128 splits=16", {}},
       {"paged_attention batch=16 heads=16 kv_heads=2 seq_q=2 max_kv=8192 num_pages=8192 page_size=16 head_dim=256 "

@@ -133,7 +133,8 @@ void BulkDecodeWriter::write() {
 }
 
 void BulkDecodeWriter::forEachSequence(ValueRange carried, SequenceBody body) {
-  ScheduledPart part = partOf(b, problem_, b.programId(2), b.programId(1), kRows);
+  DecodedTile own = decodedTile(b, problem_, kRows);
+  ScheduledPart part = partOf(b, problem_, own.part, own.tile, kRows);
   b.loop(part.firstSequence, b.add(part.lastSequence, b.i32(1)), 1, carried,
          [&](Value sequence, ValueRange now) { return body(part, locateKeys(b, part, sequence), now); });
 }
@@ -173,7 +174,7 @@ void BulkDecodeWriter::loadBlock(const Ring &ring, const RingPosition &position,
   const bool mayBeNaN = &ring == &*keys_;
   ring.acquire(position);
   Value first = firstKey(keys, block), left = b.sub(keys.end, first);
-  Value pageSize = b.i32(problem_.pageSize), column = b.mul(b.programId(0), b.i32(dim));
+  Value pageSize = b.i32(problem_.pageSize), column = b.mul(decodedTile(b, problem_, kRows).keyHead, b.i32(dim));
   auto forEachTile = [&](llvm::function_ref<void(unsigned tile, Ring::MatricesOf pieces, Value column)> load) {
     for (auto [tile, part] : llvm::enumerate(partsOf(dim))) {
       SharedTile shape = {tile_.keys, part.size, problem_.type};
@@ -313,7 +314,8 @@ void BulkDecodeWriter::consume() {
   RingPosition keys = keys_->start(), values = values_->start();
   Carried start = {keys.slot, keys.phase, values.slot, values.phase};
   forEachSequence(start, [&](const ScheduledPart &scheduled, const DecodedKeys &keys, ValueRange now) -> Carried {
-    DecodedRows rows = locateRows(b, problem_, b.programId(0), b.programId(1), kRows);
+    DecodedTile own = decodedTile(b, problem_, kRows);
+    DecodedRows rows = locateRows(b, problem_, own.keyHead, own.tile, kRows);
     loadQueries(rows, keys.sequence);
     Value ends = b.minimum(keyEnds(b, problem_, rows, keys.length), b.splat(keys.end, {kRows}));
     Value seenByAll = keys.end;
@@ -344,12 +346,8 @@ void BulkDecodeWriter::consume() {
 
 void addBulkStep(KernelProgram &program, const KernelSignature &signature, const PagedDecodeProblem &problem,
                  const BulkTile &tile) {
-  // Key heads side by side: the CTAs that run together read whole rows of pages.
-  program.step(
-      {.symbol = "paged_attention",
-       .numWarps = kConsumerWarps,
-       .grid = {countKeyHeads(signature), countRowTiles(signature, problem, kRows), signature.expression("splits")}},
-      [&](KernelBuilder &b) { BulkDecodeWriter(b, problem, tile).write(); });
+  program.step({.symbol = "paged_attention", .numWarps = kConsumerWarps, .grid = decodeGrid(signature, problem, kRows)},
+               [&](KernelBuilder &b) { BulkDecodeWriter(b, problem, tile).write(); });
 }
 
 } // namespace jitk::kernels

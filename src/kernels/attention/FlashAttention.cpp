@@ -13,6 +13,7 @@
 #include "src/kernels/attention/PersistentAttention.h"
 #include "src/kernels/vocabulary/DimensionParts.h"
 #include "src/kernels/vocabulary/OnlineSoftmax.h"
+#include "src/kernels/vocabulary/Raster.h"
 #include "src/kernels/vocabulary/Sequences.h"
 
 #include <cmath>
@@ -112,9 +113,10 @@ Value FlashAttentionWriter::sequenceLength(StringRef size, StringRef lengths) {
 
 void FlashAttentionWriter::locate() {
   KernelBuilder &b = b_;
-  firstQuery_ = b.mul(b.programId(0), b.i32(tile_.m));
-  head_ = b.programId(1);
-  batch_ = b.programId(2);
+  SmallVector<Value> place = placeInFoldedGrid(b, {b.ceilDiv(b.size("seq_q"), tile_.m), b.size("heads")});
+  firstQuery_ = b.mul(place[0], b.i32(tile_.m));
+  head_ = place[1];
+  batch_ = place[2];
   numQueries_ = sequenceLength("seq_q", "seq_lens_q");
   numKeys_ = sequenceLength("seq_k", "seq_lens_k");
   diagonal_ = b.sub(numKeys_, numQueries_);
@@ -268,7 +270,7 @@ Result<BuiltKernel> buildFlashAttention(const Description &description, const Ta
   FlashAttentionWriter(b, description, tile).write();
   Expression blocks =
       Expression::binary(Expression::Op::CeilDiv, signature.expression("seq_q"), Expression::constant(tile.m));
-  return std::move(b).finish({blocks, signature.expression("heads"), signature.expression("batch")});
+  return std::move(b).finish(foldedGrid({blocks, signature.expression("heads"), signature.expression("batch")}));
 }
 
 } // namespace jitk::kernels

@@ -67,7 +67,8 @@ private:
 
 void GatheredDecodeWriter::write() {
   KernelBuilder &b = b_;
-  rows_ = locateRows(b, problem_, b.programId(2), b.programId(0), tile_.rows);
+  DecodedTile own = decodedTile(b, problem_, tile_.rows);
+  rows_ = locateRows(b, problem_, own.keyHead, own.tile, tile_.rows);
   for (const DimensionPart &chunk : keyChunks_) {
     queryBuffers_.push_back(b.buffer({tile_.rows, chunk.size}, problem_.type));
     keyBuffers_.push_back(b.buffer({tile_.keys, chunk.size}, problem_.type));
@@ -82,7 +83,7 @@ void GatheredDecodeWriter::write() {
   if (tile_.splitsKeys) {
     weightBuffer_ = b.buffer({tile_.rows, tile_.keys}, problem_.type);
   }
-  part_ = partOf(b, problem_, b.programId(1), b.programId(0), tile_.rows);
+  part_ = partOf(b, problem_, own.part, own.tile, tile_.rows);
   b.loop(part_.firstSequence, b.add(part_.lastSequence, b.i32(1)), 1, {}, [&](Value sequence, ValueRange) {
     attendSequence(sequence);
     return SmallVector<Value>();
@@ -181,12 +182,11 @@ SmallVector<Value> GatheredDecodeWriter::attend(const PagedRows &keys, const Pag
 
 void addGatheredStep(KernelProgram &program, const KernelSignature &signature, const PagedDecodeProblem &problem,
                      const GatheredTile &tile, StringRef symbol) {
-  program.step(
-      {.symbol = symbol,
-       .numWarps = tile.numWarps,
-       .grid = {countRowTiles(signature, problem, tile.rows), signature.expression("splits"), countKeyHeads(signature)},
-       .keepsInvariants = tile.splitsKeys},
-      [&](KernelBuilder &b) { GatheredDecodeWriter(b, problem, tile).write(); });
+  program.step({.symbol = symbol,
+                .numWarps = tile.numWarps,
+                .grid = decodeGrid(signature, problem, tile.rows),
+                .keepsInvariants = tile.splitsKeys},
+               [&](KernelBuilder &b) { GatheredDecodeWriter(b, problem, tile).write(); });
 }
 
 } // namespace jitk::kernels

@@ -1,5 +1,7 @@
 #include "src/kernels/attention/PagedDecode.h"
 
+#include "src/kernels/vocabulary/Raster.h"
+
 using namespace mlir;
 
 namespace jitk::kernels {
@@ -26,15 +28,39 @@ DecodedRows locateRows(KernelBuilder &b, const PagedDecodeProblem &problem, Valu
   return rows;
 }
 
-Expression countRowTiles(const KernelSignature &signature, const PagedDecodeProblem &problem, int64_t size) {
+/// CTAs for the tiles of a key head.
+static Expression countRowTiles(const KernelSignature &signature, const PagedDecodeProblem &problem, int64_t size) {
   Expression rows = Expression::binary(Op::Mul, signature.expression("seq_q"), signature.expression("heads"));
   int64_t keyHeads = problem.keyHeads.isStatic() ? problem.keyHeads.value : 1;
   return Expression::binary(Op::CeilDiv, rows, Expression::constant(keyHeads * size));
 }
 
-Expression countKeyHeads(const KernelSignature &signature) {
+/// Key heads, none where there is no sequence.
+static Expression countKeyHeads(const KernelSignature &signature) {
   Expression anyBatch = Expression::binary(Op::Min, signature.expression("batch"), Expression::constant(1));
   return Expression::binary(Op::Mul, signature.expression("kv_heads"), anyBatch);
+}
+
+/// Whether all rows of a key head are known to fit into one tile.
+static bool isOneTile(const KernelBuilder &b, const PagedDecodeProblem &problem, int64_t size) {
+  const Dimension &queries = b.dimension("seq_q"), &heads = b.dimension("heads");
+  return queries.isStatic() && heads.isStatic() && problem.keyHeads.isStatic() &&
+         queries.value * heads.value <= problem.keyHeads.value * size;
+}
+
+DecodedTile decodedTile(KernelBuilder &b, const PagedDecodeProblem &problem, int64_t size) {
+  if (isOneTile(b, problem, size)) {
+    return {b.programId(0), b.i32(0), b.programId(1)};
+  }
+  SmallVector<Value> place = placeInFoldedGrid(b, {b.size("kv_heads")});
+  return {place[0], place[1], b.programId(1)};
+}
+
+std::array<Expression, 3> decodeGrid(const KernelSignature &signature, const PagedDecodeProblem &problem,
+                                     int64_t size) {
+  std::array<Expression, 3> grid = foldedGrid({countKeyHeads(signature), countRowTiles(signature, problem, size)});
+  grid[1] = signature.expression("splits"); // no more than y takes
+  return grid;
 }
 
 ScheduledPart partOf(KernelBuilder &b, const PagedDecodeProblem &problem, Value number, Value tile, int64_t size) {
@@ -137,11 +163,13 @@ void storeDecoded(KernelBuilder &b, const PagedDecodeProblem &problem, const Sch
 
 /// One CTA finishes `kCombinedRows` rows of one sequence, if that is split.
 static void writeCombination(KernelBuilder &b, const PagedDecodeProblem &problem) {
-  Value sequence = b.programId(0), numRows = rowsOfSequence(b);
+  Value numRows = rowsOfSequence(b);
+  SmallVector<Value> place = placeInFoldedGrid(b, {b.ceilDiv(numRows, kCombinedRows)});
+  Value tile = place[0], sequence = place[1];
   Value offset = b.advance(b.tensorParameter("split_offsets"), sequence);
   Value firstSlot = loadSlot(b, offset), endSlot = loadSlot(b, b.advance(offset, b.i32(1)));
   b.ifElse(b.lessThan(b.add(firstSlot, b.i32(1)), endSlot), [&] {
-    Value first = b.mul(b.programId(1), b.i32(kCombinedRows));
+    Value first = b.mul(tile, b.i32(kCombinedRows));
     Value rows = b.add(b.splat(first, {kCombinedRows}), b.range(kCombinedRows));
     Value exists = b.lessThan(rows, b.splat(numRows, {kCombinedRows}));
     Value readable = b.minimum(rows, b.splat(b.sub(numRows, b.i32(1)), {kCombinedRows}));
@@ -213,7 +241,7 @@ void addCombinationStep(KernelProgram &program, const KernelSignature &signature
   Expression tiles = Expression::binary(Op::CeilDiv, rows, Expression::constant(kCombinedRows));
   program.step({.symbol = "decode_combine",
                 .numWarps = 4,
-                .grid = {signature.expression("batch"), tiles, Expression::constant(1)},
+                .grid = foldedGrid({tiles, signature.expression("batch")}),
                 .arguments = {"split_offsets", "partial_outputs", "partial_sums", "o", "lse"}},
                [&](KernelBuilder &b) { writeCombination(b, problem); });
 }

@@ -36,11 +36,17 @@ struct DecodedRows {
 DecodedRows locateRows(KernelBuilder &builder, const PagedDecodeProblem &problem, mlir::Value keyHead, mlir::Value tile,
                        int64_t size);
 
-/// CTAs for the tiles of a key head. A recipe divides by constants alone: where the key heads are not, there are more
-/// CTAs than tiles, and those have no rows.
-Expression countRowTiles(const KernelSignature &signature, const PagedDecodeProblem &problem, int64_t size);
-/// Key heads, none where there is no sequence.
-Expression countKeyHeads(const KernelSignature &signature);
+/// What a CTA of a step over the cache has: a key head, a tile of its rows, of `size` each, and a part of the schedule,
+/// by number; i32.
+struct DecodedTile {
+  mlir::Value keyHead, tile, part;
+};
+
+DecodedTile decodedTile(KernelBuilder &builder, const PagedDecodeProblem &problem, int64_t size);
+/// The grid of such a step. Key heads are side by side: the CTAs that run together read
+/// whole rows of pages. A recipe divides by constants alone: where the key heads are not, there are more CTAs than
+/// tiles, and those have no rows.
+std::array<Expression, 3> decodeGrid(const KernelSignature &signature, const PagedDecodeProblem &problem, int64_t size);
 /// The part of the schedule of that number; without sequences where the tile has no rows.
 ScheduledPart partOf(KernelBuilder &builder, const PagedDecodeProblem &problem, mlir::Value number, mlir::Value tile,
                      int64_t size);

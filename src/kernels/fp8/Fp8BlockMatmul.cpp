@@ -64,8 +64,8 @@ static KernelSignature declare(const Description &description, RowGroups groups,
   return signature;
 }
 
-/// The matrices of the tile's group.
-static Problem problemOf(KernelBuilder &b, RowGroups groups, Value firstRow, Value numBlocks) {
+/// The matrices of the tile's group: `ownGroup` (i32) where groups have rows of their own.
+static Problem problemOf(KernelBuilder &b, RowGroups groups, Value ownGroup, Value firstRow, Value numBlocks) {
   Problem problem = {b.tensorParameter("a"),
                      b.tensorParameter("a_scale"),
                      b.tensorParameter("b"),
@@ -81,7 +81,7 @@ static Problem problemOf(KernelBuilder &b, RowGroups groups, Value firstRow, Val
   };
   Value m = b.size("m"), n = b.size("n"), k = b.size("k"), group;
   if (groups == RowGroups::Masked) {
-    group = b.programId(1);
+    group = ownGroup;
     Value valid = b.minimum(b.load(b.advance(b.tensorParameter("valid_rows"), group)), m);
     problem.isActive = b.lessThan(firstRow, valid);
     // Where no row is valid none is read, nor stored.
@@ -119,10 +119,16 @@ Result<BuiltKernel> buildFp8BlockMatmul(const Description &description, const Ta
   KernelBuilder b(context, signature, target, "fp8_block_matmul", tile.numWarps);
   Value m = b.size("m"), n = b.size("n"), k = b.size("k");
   Value numBlocks = b.ceilDiv(k, kScaleBlock);
-  TilePosition position = rasterize(b, b.programId(0), {b.ceilDiv(m, tile.m), b.ceilDiv(n, tile.n)});
+  TileGrid tiles = {b.ceilDiv(m, tile.m), b.ceilDiv(n, tile.n)};
+  // The tiles of a group with rows of its own, then those of the next one.
+  llvm::SmallVector<Value> place = {b.programId(0), Value()};
+  if (groups == RowGroups::Masked) {
+    place = placeInFoldedGrid(b, {b.mul(tiles.rows, tiles.columns)});
+  }
+  TilePosition position = rasterize(b, place[0], tiles);
   Value firstRow = b.mul(position.row, b.i32(tile.m));
   Value firstColumn = b.mul(position.column, b.i32(tile.n));
-  Problem problem = problemOf(b, groups, firstRow, numBlocks);
+  Problem problem = problemOf(b, groups, place[1], firstRow, numBlocks);
   Value lastRow = b.maximum(problem.endOfRows, b.i32(1));
 
   bool hasAllRows = groups != RowGroups::Masked && b.isMultiple("m", tile.m);
@@ -163,7 +169,7 @@ Result<BuiltKernel> buildFp8BlockMatmul(const Description &description, const Ta
   b.store(output.pointers(firstColumn), b.convert(sum.front(), outputType), mask);
   auto grid = rasterGrid(signature.expression("m"), tile.m, signature.expression("n"), tile.n);
   if (groups == RowGroups::Masked) {
-    grid[1] = signature.expression("groups");
+    grid = foldedGrid({grid[0], signature.expression("groups")});
   }
   return std::move(b).finish(grid);
 }

@@ -11,6 +11,7 @@
 //                                                                 S^T = exp(G_last) S^T + U^T diag(update factor) K
 
 #include "src/kernels/linear_attention/ChunkSteps.h"
+#include "src/kernels/vocabulary/Raster.h"
 
 #include "llvm/Support/MathExtras.h"
 
@@ -92,10 +93,12 @@ int64_t valueTileOf(const ChunkPlan &plan) {
 
 void CarryWriter::locate() {
   KernelBuilder &b = b_;
-  head_ = problem_.head(b, b.programId(2), b.programId(1));
+  Value tiles = b.i32(llvm::divideCeil(problem_.valueDim, tile_));
+  SmallVector<Value> place = placeInFoldedGrid(b, {tiles, b.size("v_heads")});
+  head_ = problem_.head(b, place[2], place[1]);
   firstChunk_ = plan_.chunks(b).first(b, head_.sequence, head_.tokens);
   numChunks_ = b.ceilDiv(b.sub(head_.tokens.end, head_.tokens.begin), plan_.size);
-  values_ = b.add(b.splat(b.mul(b.programId(0), b.i32(tile_)), {tile_}), b.range(tile_));
+  values_ = b.add(b.splat(b.mul(place[0], b.i32(tile_)), {tile_}), b.range(tile_));
   areValid_ = b.lessThan(values_, b.splat(b.i32(problem_.valueDim), {tile_}));
   queries_ = problem_.tokensOf(b, "q", "qk_heads", head_.keyHead, problem_.keyDim);
   keys_ = problem_.tokensOf(b, "k", "qk_heads", head_.keyHead, problem_.keyDim);

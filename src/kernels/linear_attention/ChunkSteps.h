@@ -65,7 +65,8 @@ void writePrepareChunks(KernelBuilder &builder, const ChunkPlan &plan);
 /// How many value columns of a state one CTA carries; 16 of them a warp.
 int64_t valueTileOf(const ChunkPlan &plan);
 
-/// Writes the step that carries one tile of one state through the chunks of its sequence; grid (tiles, v_heads, batch).
+/// Writes the step that carries one tile of one state through the chunks of its sequence; grid (tiles * v_heads *
+/// batch).
 void writeCarryStates(KernelBuilder &builder, const ChunkPlan &plan);
 
 } // namespace jitk::kernels

@@ -1,6 +1,7 @@
 #include "src/kernels/linear_attention/ChunkedDeltaRule.h"
 
 #include "src/kernels/linear_attention/ChunkSteps.h"
+#include "src/kernels/vocabulary/Raster.h"
 
 #include "llvm/Support/MathExtras.h"
 
@@ -68,7 +69,8 @@ Result<BuiltKernel> buildChunkedDeltaRule(const Description &description, const 
   int64_t tile = valueTileOf(plan), tiles = llvm::divideCeil(problem.valueDim, tile);
   program.step({.symbol = "carry_states",
                 .numWarps = unsigned(tile / kRowsOfWarp),
-                .grid = {Expression::constant(tiles), signature.expression("v_heads"), signature.expression("batch")},
+                .grid = foldedGrid(
+                    {Expression::constant(tiles), signature.expression("v_heads"), signature.expression("batch")}),
                 .keepsInvariants = problem.keyDim > kMostKeysInRegisters},
                [&](KernelBuilder &b) { writeCarryStates(b, plan); });
   return std::move(program).finish();

@@ -13,6 +13,7 @@
 
 #include "src/kernels/linear_attention/DeltaRuleProblem.h"
 #include "src/kernels/vocabulary/Normalization.h"
+#include "src/kernels/vocabulary/Raster.h"
 
 #include "llvm/Support/MathExtras.h"
 
@@ -117,10 +118,12 @@ Value RecurrentWriter::advance(Value token, Value state) {
 
 void RecurrentWriter::write() {
   KernelBuilder &b = b_;
-  head_ = problem_.head(b, b.programId(2), b.programId(1));
+  Value tiles = b.i32(llvm::divideCeil(problem_.valueDim, tile_.values));
+  SmallVector<Value> place = placeInFoldedGrid(b, {tiles, b.size("v_heads")});
+  head_ = problem_.head(b, place[2], place[1]);
   keys_ = b.range(tile_.keys);
   keyMask_ = b.lessThan(keys_, b.splat(b.i32(problem_.keyDim), {tile_.keys}));
-  Value firstValue = b.mul(b.programId(0), b.i32(tile_.values));
+  Value firstValue = b.mul(place[0], b.i32(tile_.values));
   values_ = b.add(b.splat(firstValue, {tile_.values}), b.range(tile_.values));
   valueMask_ = b.lessThan(values_, b.splat(b.i32(problem_.valueDim), {tile_.values}));
   q_ = problem_.tokensOf(b, "q", "qk_heads", head_.keyHead, problem_.keyDim);
@@ -159,7 +162,7 @@ Result<BuiltKernel> buildRecurrentDeltaRule(const Description &description, cons
   RecurrentWriter(b, problem, tile).write();
   int64_t tiles = llvm::divideCeil(problem.valueDim, tile.values);
   return std::move(b).finish(
-      {Expression::constant(tiles), signature.expression("v_heads"), signature.expression("batch")});
+      foldedGrid({Expression::constant(tiles), signature.expression("v_heads"), signature.expression("batch")}));
 }
 
 } // namespace jitk::kernels

@@ -33,6 +33,7 @@ public:
   mlir::Value descriptorParameter(llvm::StringRef name, const SharedTile &tile);
   mlir::Value scalar(llvm::StringRef name); ///< f32
   mlir::Value size(llvm::StringRef name);   ///< i32; a constant if the dimension is static
+  const Dimension &dimension(llvm::StringRef name) const { return signature_.size(name); }
   /// Whether the dimension is known to be a multiple of `factor`.
   bool isMultiple(llvm::StringRef name, int64_t factor) const;
 

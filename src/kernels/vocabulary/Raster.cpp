@@ -62,4 +62,23 @@ std::array<Expression, 3> persistentGrid(const Expression &numTiles, unsigned cl
           Expression::constant(1)};
 }
 
+std::array<Expression, 3> foldedGrid(llvm::ArrayRef<Expression> extents) {
+  Expression all = Expression::constant(1);
+  for (const Expression &extent : extents) {
+    all = Expression::binary(Expression::Op::Mul, extent, all);
+  }
+  return {all, Expression::constant(1), Expression::constant(1)};
+}
+
+llvm::SmallVector<Value> placeInFoldedGrid(KernelBuilder &b, llvm::ArrayRef<Value> fastest) {
+  Value rest = b.programId(0);
+  llvm::SmallVector<Value> place;
+  for (Value extent : fastest) {
+    place.push_back(b.rem(rest, extent));
+    rest = b.div(rest, extent);
+  }
+  place.push_back(rest);
+  return place;
+}
+
 } // namespace jitk::kernels

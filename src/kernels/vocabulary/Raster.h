@@ -1,4 +1,5 @@
-// Which tiles of the output a CTA of a one-dimensional grid computes: one, or every so many.
+// Which tiles of the output a CTA of a one-dimensional grid computes: one, or every so many. Grids are one-dimensional
+// since y and z take 65535 CTAs, and x 2^31 - 1.
 
 #pragma once
 
@@ -40,5 +41,10 @@ std::array<Expression, 3> rasterGrid(const Expression &m, int64_t tileM, const E
 std::array<Expression, 3> persistentGrid(const Expression &m, int64_t tileM, const Expression &n, int64_t tileN);
 /// CTAs that stay for any number of tiles, or clusters for one each.
 std::array<Expression, 3> persistentGrid(const Expression &numTiles, unsigned clusterSize = 1);
+
+/// A grid of several extents, the first of which runs fastest, in x alone.
+std::array<Expression, 3> foldedGrid(llvm::ArrayRef<Expression> extents);
+/// Where a CTA lies in such a grid, a number for each extent; `fastest` are all extents but the last, i32.
+llvm::SmallVector<mlir::Value> placeInFoldedGrid(KernelBuilder &builder, llvm::ArrayRef<mlir::Value> fastest);
 
 } // namespace jitk::kernels
