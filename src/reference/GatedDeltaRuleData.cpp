@@ -41,14 +41,19 @@ static std::vector<int32_t> drawOffsets(int64_t batch, int64_t tokens, Random &r
   return offsets;
 }
 
-/// Tokens before the first sequence and after the last.
+/// Tokens that no sequence has.
 static void poisonTokensOutside(HostTensor &tensor, const std::vector<int32_t> &offsets, int64_t tokens) {
-  size_t bytes = tensor.bytes.size() / size_t(std::max<int64_t>(tokens, 1));
-  auto place = [&](int32_t token) {
-    return tensor.bytes.begin() + std::ptrdiff_t(size_t(std::clamp<int64_t>(token, 0, tokens)) * bytes);
-  };
-  std::fill(tensor.bytes.begin(), place(offsets.front()), kPoison);
-  std::fill(place(offsets.back()), tensor.bytes.end(), kPoison);
+  std::vector<bool> isIn(size_t(tokens), false);
+  for (size_t i = 0; i + 1 < offsets.size(); ++i) {
+    int64_t begin = std::clamp<int64_t>(offsets[i], 0, tokens);
+    std::fill(isIn.begin() + begin, isIn.begin() + std::clamp<int64_t>(offsets[i + 1], begin, tokens), true);
+  }
+  auto bytes = std::ptrdiff_t(tensor.bytes.size() / size_t(std::max<int64_t>(tokens, 1)));
+  for (int64_t token = 0; token < tokens; ++token) {
+    if (!isIn[size_t(token)]) {
+      std::fill_n(tensor.bytes.begin() + token * bytes, bytes, kPoison);
+    }
+  }
 }
 
 static std::vector<int32_t> drawSlots(int64_t batch, int64_t slots, Random &random) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 
 namespace jitk::reference {
 
@@ -399,9 +400,38 @@ static DeltaRule gather(const Description &description, const Sizes &sizes, cons
   return p;
 }
 
-std::vector<Expected> expectGatedDeltaRule(const Description &description, const Sizes &sizes, const Operands &operands,
-                                           uint64_t seed) {
+/// The op says nothing of sequences after an offset that is below the one before it.
+static Status checkOffsets(const DeltaRule &p) {
+  for (int64_t sequence = 1; sequence < p.batch; ++sequence) {
+    if (p.begin(sequence) < p.begin(sequence - 1)) {
+      return invalidArgument("a check needs sequences that are specified: cu_seqlens descends to " +
+                             std::to_string(p.offsets[size_t(sequence)]) + ", where sequence " +
+                             std::to_string(sequence) + " begins, after " +
+                             std::to_string(p.offsets[size_t(sequence) - 1]));
+    }
+  }
+  return okStatus();
+}
+
+/// Nor of a slot that two sequences have.
+static Status checkSlots(const DeltaRule &p) {
+  std::map<int64_t, int64_t> sequenceOf;
+  for (int64_t sequence = 0; sequence < int64_t(p.slotOf.size()); ++sequence) {
+    auto [other, isFirst] = sequenceOf.try_emplace(p.stateOf(sequence), sequence);
+    if (!isFirst && other->first >= 0) {
+      return invalidArgument("a check needs sequences that are specified: state_indices gives slot " +
+                             std::to_string(other->first) + " to sequences " + std::to_string(other->second) + " and " +
+                             std::to_string(sequence));
+    }
+  }
+  return okStatus();
+}
+
+Result<std::vector<Expected>> expectGatedDeltaRule(const Description &description, const Sizes &sizes,
+                                                   const Operands &operands, uint64_t seed) {
   DeltaRule p = gather(description, sizes, operands);
+  JITK_TRY(p.varlen ? checkOffsets(p) : okStatus());
+  JITK_TRY(checkSlots(p));
   return DeltaRuleExpectation(p, seed).compute();
 }
 

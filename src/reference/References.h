@@ -35,8 +35,10 @@ std::vector<Expected> expectFp8BlockMatmul(const Description &description, const
                                            uint64_t seed);
 std::vector<Expected> expectGroupedFp8BlockMatmul(const Description &description, const Sizes &sizes,
                                                   const Operands &operands, uint64_t seed);
-std::vector<Expected> expectGatedDeltaRule(const Description &description, const Sizes &sizes, const Operands &operands,
-                                           uint64_t seed);
+/// Fails with InvalidArgument where what the sequences or the slots hold is not specified: offsets that descend before
+/// a sequence, a slot of two sequences.
+Result<std::vector<Expected>> expectGatedDeltaRule(const Description &description, const Sizes &sizes,
+                                                   const Operands &operands, uint64_t seed);
 /// Of mla_decode and paged_attention.
 std::vector<Expected> expectPagedDecode(const Description &description, const Sizes &sizes, const Operands &operands,
                                         uint64_t seed, double scale);

@@ -18,6 +18,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <stdexcept>
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
@@ -218,6 +219,25 @@ TEST_SUITE("conformance") {
       checked::Outcome outcome = checked::run(Session::get().runtime, Session::get().device,
                                               {text, {}, 1, {{"cu_seqlens", {0, 30, 7, 90, -5}}}}, /*check=*/false);
       CHECK(outcome.damage.empty());
+    }
+  }
+  TEST_CASE("gated_delta_rule is not checked where it is not specified") {
+    const std::pair<reference::GivenValues, const char *> open[] = {
+        {{{"cu_seqlens", {4, 2, 9}}}, "cu_seqlens descends to 2, where sequence 1 begins, after 4"},
+        {{{"state_indices", {1, 1}}}, "state_indices gives slot 1 to sequences 0 and 1"}};
+    for (const char *mode : {"chunk", "recurrent"}) {
+      for (const auto &[values, says] : open) {
+        checked::Problem problem = {"gated_delta_rule batch=2 tokens=9 qk_heads=1 key_dim=16 chunk=16 varlen=true "
+                                    "state_pool=true slots=3 mode=" +
+                                        std::string(mode),
+                                    {},
+                                    1,
+                                    values};
+        CHECK_THROWS_WITH_AS(checked::run(Session::get().runtime, Session::get().device, problem),
+                             (std::string("a check needs sequences that are specified: ") + says).c_str(),
+                             std::invalid_argument);
+        CHECK(checked::run(Session::get().runtime, Session::get().device, problem, /*check=*/false).damage.empty());
+      }
     }
   }
   TEST_CASE("decoding stays in its tensors whatever schedule it is given") {

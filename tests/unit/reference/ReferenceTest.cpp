@@ -262,6 +262,28 @@ TEST_SUITE("reference/Reference") {
     CHECK(slots == std::vector<bool>{false, true, false});
   }
 
+  TEST_CASE("sequences and slots that the op leaves open are named, and those that it does not are computed") {
+    Description description = *parseDescription(
+        "gated_delta_rule mode=recurrent batch=2 tokens=9 qk_heads=1 key_dim=2 varlen=true state_pool=true slots=3");
+    auto expectationOf = [&](const GivenValues &given) {
+      auto tensors = makeTensors(description, {}, 7, given);
+      REQUIRE(tensors.ok());
+      return computeExpected(description, {}, *tensors, 7);
+    };
+    auto refusal = [&](const GivenValues &given) { return std::string(expectationOf(given).status().message()); };
+    const std::string needs = "a check needs sequences that are specified: ";
+    CHECK(refusal({{"cu_seqlens", {4, 2, 9}}}) == needs + "cu_seqlens descends to 2, where sequence 1 begins, after 4");
+    CHECK(refusal({{"state_indices", {1, 1}}}) == needs + "state_indices gives slot 1 to sequences 0 and 1");
+    CHECK(expectationOf({{"state_indices", {-1, -1}}}).ok());
+    CHECK(expectationOf({{"cu_seqlens", {-4, -6, 30}}}).ok()); // both are 0
+    // The last sequence ends before it begins, and is empty; the first one has its tokens.
+    auto expected = expectationOf({{"cu_seqlens", {0, 8, -5}}, {"state_indices", {2, 0}}});
+    REQUIRE(expected.ok());
+    const Expected &outputs = (*expected)[0];
+    CHECK(std::ranges::none_of(outputs.values, [](double value) { return std::isnan(value); }));
+    CHECK(std::count(outputs.bounds.begin(), outputs.bounds.end(), -1) == 2); // of the token that no sequence has
+  }
+
   TEST_CASE("what is drawn depends on the seed alone, also over many blocks") {
     Description description = *parseDescription("matmul m=300 n=1 k=500");
     auto first = makeTensors(description, {}, 3), again = makeTensors(description, {}, 3);
