@@ -1,10 +1,12 @@
 // The conformance suite: every op over its cases on one device, against the float64 references.
 //
-//   jitk_conformance --device=emulator:sm_90a [--mode=immediate] [--full | --configurations] [doctest options]
+//   jitk_conformance --device=emulator:sm_90a [--mode=immediate] [--full | --configurations] [--shard=1/4]
+//                    [doctest options]
 //
 // With --configurations each problem runs in each way that its cost model chooses from, not only in the one that it
 // takes: on a GPU all edge cases, on an emulator a few.
-// A device that is missing is a failure, not a skip.
+// With --shard=i/n only every n-th problem of an op runs, from the i-th on: processes share a lane whose references
+// take most of its time. A device that is missing is a failure, not a skip.
 
 #define DOCTEST_CONFIG_IMPLEMENT
 #include "src/ops/OpSchema.h"
@@ -85,6 +87,11 @@ std::vector<checked::Problem> inEachConfiguration(const checked::Problem &proble
   return problems;
 }
 
+void keepShard(std::vector<checked::Problem> &problems) {
+  size_t index = 0;
+  std::erase_if(problems, [&](const auto &) { return index++ % lane.numShards != lane.shard; });
+}
+
 /// Compiles on all cores what is going to run. Failures show where the problem runs.
 void prepare(const std::vector<checked::Problem> &problems) {
   api::Plan plan = api::Plan::create(Session::get().runtime);
@@ -111,6 +118,7 @@ void checkAll(std::string_view op) {
     problems = std::move(forced);
     std::printf("%.*s: %zu problems in a configuration\n", int(op.size()), op.data(), problems.size());
   }
+  keepShard(problems);
   prepare(problems);
   int ran = 0;
   for (const checked::Problem &problem : problems) {
@@ -296,6 +304,15 @@ int main(int argc, char **argv) {
         std::fprintf(stderr, "jitk_conformance: --mode must be deferred or immediate: got '%s'\n", argv[i] + 7);
         return 2;
       }
+    }
+    if (std::strncmp(argv[i], "--shard=", 8) == 0) {
+      unsigned shard = 0, numShards = 0;
+      if (std::sscanf(argv[i] + 8, "%u/%u", &shard, &numShards) != 2 || shard < 1 || shard > numShards) {
+        std::fprintf(stderr, "jitk_conformance: --shard must be i/n, 1 <= i <= n: got '%s'\n", argv[i] + 8);
+        return 2;
+      }
+      lane.shard = shard - 1;
+      lane.numShards = numShards;
     }
     lane.full |= std::strcmp(argv[i], "--full") == 0;
     lane.configurations |= std::strcmp(argv[i], "--configurations") == 0;

@@ -15,6 +15,7 @@ struct Lane {
   bool immediate = false;
   bool full = false;
   bool configurations = false;
+  size_t shard = 0, numShards = 1;
 
   bool isEmulator() const { return device.starts_with("emulator:"); }
 };
