@@ -8,6 +8,7 @@
 #include "src/compiler/DiagnosticCollector.h"
 #include "src/compiler/Pipelines.h"
 #include "src/compiler/Stopwatch.h"
+#include "src/compiler/TensorMaps.h"
 #include "src/emulator/EmulatorBackend.h"
 #include "src/ir/Verification.h"
 #include "src/ir/ttg/Ttg.h"
@@ -142,7 +143,9 @@ Status Compilation::buildAndLower() {
     if (options_.dump) {
       kernel_.dump.commonIr = print();
     }
+    markParameters(*module_, kernel_.recipe);
     JITK_TRY(run([&](OpPassManager &pm) { buildTtgirPipeline(pm, target_); }, "making TTGIR"));
+    addTensorMaps(*module_, kernel_.recipe);
   }
   if (options_.dump) {
     kernel_.dump.ttgir = print();
@@ -181,6 +184,7 @@ Result<std::string> Compilation::reproduce() {
   JITK_ASSIGN(kernels::BuiltKernel built, build(isTtgir));
   PassManager passes(&context_);
   if (!isTtgir) {
+    markParameters(*built.module, built.recipe);
     buildTtgirPipeline(passes, target_);
   }
   buildLoweringPipeline(passes);

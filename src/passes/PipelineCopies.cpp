@@ -12,14 +12,19 @@
 //
 // Copies past the last iteration are skipped, their groups stay empty, so that the waits count the same throughout.
 //
+// Where all that is copied are tiles of matrices, and the loop keeps a product in flight, the copy engine (TMA) moves
+// them: one thread asks for a tile, and a memory barrier of each slot, full, takes the place of groups and waits.
+//
 // A wait right before the loop, for copies of what the loop reads throughout, moves behind it: the first wait in the
 // loop is for them too, so that they and the first copies of the loop are in flight together.
 
+#include "src/ir/ttng/BarrierType.h"
 #include "src/ir/ttng/Ttng.h"
 #include "src/passes/Passes.h"
 #include "src/passes/SharedBuffers.h"
 #include "src/passes/layouts/TargetCapability.h"
 #include "src/passes/pipelining/CopyGroups.h"
+#include "src/passes/pipelining/TileSource.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -44,6 +49,7 @@ struct PipelinedLoop {
   IterationSlice advance;              ///< the next values of what the sources read of carried values
   int64_t numStages;
   int64_t numSlots; ///< of the rings: one for each stage, and one more where a product reads the slot before
+  bool isByTma;     ///< everything that is copied is a tile, which TMA moves
 };
 
 /// Writes one pipelined loop.
@@ -57,6 +63,9 @@ public:
 
 private:
   void makeRings();
+  void makeBarriers();
+  void dropBarriers();
+  Value barrierAt(OpBuilder &b, unsigned index, Value slot);
   void delayWaitBefore();
   void writePrologue();
   void carryState();
@@ -65,6 +74,7 @@ private:
 
   /// Skips the copies of group `index` where `iteration`, the value of the induction variable, is past the end.
   void issue(unsigned index, Value iteration, ValueRange carried, Value slot);
+  void issueByTma(unsigned index, OpBuilder &b, const IRMapping &map, Value slot);
   /// A map in which the slice's ops can be cloned for another iteration.
   IRMapping atIteration(Value iteration, ValueRange carried);
   SmallVector<Value> advance(Value iteration, ValueRange carried);
@@ -76,8 +86,10 @@ private:
   IRRewriter rewriter_;
   Location loc_;
   DenseMap<Value, Value> rings_; ///< of each allocation
+  SmallVector<Value> barriers_;  ///< of each group, full: a row of one for each slot; none without TMA
   SmallVector<Value> ahead_;     ///< carried values of the iteration whose copies are next
   Value readSlot_, fillSlot_;
+  Value phase_; ///< of the barriers, in which the slot to be read gets full
 };
 
 } // namespace
@@ -94,6 +106,34 @@ void CopyPipeliner::makeRings() {
       rings_[copy.getResult()] = ttg::LocalAllocOp::create(rewriter_, loc_, ringType);
     }
   }
+}
+
+void CopyPipeliner::makeBarriers() {
+  rewriter_.setInsertionPoint(plan_.loop);
+  for (unsigned index = 0; plan_.isByTma && index < plan_.groups.size(); ++index) {
+    Type type = ttng::barrierType(rewriter_.getContext(), {plan_.numSlots, 1});
+    barriers_.push_back(ttg::LocalAllocOp::create(rewriter_, loc_, type));
+    for (int64_t slot = 0; slot < plan_.numSlots; ++slot) {
+      ttng::InitBarrierOp::create(rewriter_, loc_, barrierAt(rewriter_, index, i32(slot)), /*count=*/1u);
+    }
+  }
+  if (plan_.isByTma) {
+    // Here, not where the first is used: that may be in a branch, and in the loop.
+    ttg::LocalBarrierOp::create(rewriter_, loc_);
+  }
+}
+
+void CopyPipeliner::dropBarriers() {
+  rewriter_.setInsertionPointAfter(plan_.loop);
+  for (unsigned index = 0; plan_.isByTma && index < plan_.groups.size(); ++index) {
+    for (int64_t slot = 0; slot < plan_.numSlots; ++slot) {
+      ttng::InvalBarrierOp::create(rewriter_, loc_, barrierAt(rewriter_, index, i32(slot)));
+    }
+  }
+}
+
+Value CopyPipeliner::barrierAt(OpBuilder &b, unsigned index, Value slot) {
+  return ttg::MemDescIndexOp::create(b, loc_, ttng::barrierType(b.getContext(), {1}), barriers_[index], slot);
 }
 
 Value CopyPipeliner::iterationAhead(Value iteration, int64_t count) {
@@ -139,6 +179,10 @@ void CopyPipeliner::issue(unsigned index, Value iteration, ValueRange carried, V
     }
     (isConditional ? inside : before).clone(*op, map);
   }
+  if (plan_.isByTma) {
+    issueByTma(index, inside, map, slot);
+    return;
+  }
   for (ttg::AsyncCopyGlobalToLocalOp copy : plan_.groups[index].copies) {
     Value ring = rings_[copy.getResult()];
     map.map(copy.getResult(),
@@ -146,6 +190,22 @@ void CopyPipeliner::issue(unsigned index, Value iteration, ValueRange carried, V
     inside.clone(*copy, map);
   }
   ttg::AsyncCommitGroupOp::create(rewriter_, loc_, ValueRange{});
+}
+
+void CopyPipeliner::issueByTma(unsigned index, OpBuilder &b, const IRMapping &map, Value slot) {
+  Value barrier = barrierAt(b, index, slot), yes = arith::ConstantIntOp::create(b, loc_, 1, 1);
+  int64_t bytes = 0;
+  for (ttg::AsyncCopyGlobalToLocalOp copy : plan_.groups[index].copies) {
+    bytes += sharedBytes(copy.getResult().getType());
+  }
+  ttng::BarrierExpectOp::create(b, loc_, barrier, uint32_t(bytes), yes);
+  for (ttg::AsyncCopyGlobalToLocalOp copy : plan_.groups[index].copies) {
+    ttg::MemDescType type = copy.getResult().getType();
+    TileSource tile = *matchTileSource(copy.getSrc(), type);
+    SmallVector<Value> origin = {tile.row.at(b, loc_, map), tile.column.at(b, loc_, map)};
+    Value buffer = ttg::MemDescIndexOp::create(b, loc_, type, rings_[copy.getResult()], slot);
+    ttng::AsyncTMACopyGlobalToLocalOp::create(b, loc_, tileMapOf(tile, type), origin, barrier, buffer, yes);
+  }
 }
 
 /// A wait for all copies before the loop, if what stands between it and the loop's first wait does not need it.
@@ -193,6 +253,9 @@ void CopyPipeliner::writePrologue() {
 
 void CopyPipeliner::carryState() {
   SmallVector<Value> inits = {i32(0), i32(plan_.numStages - 1)};
+  if (plan_.isByTma) {
+    inits.push_back(i32(0));
+  }
   llvm::append_range(inits, ahead_);
   // The yields are set once the body is written.
   unsigned first = plan_.loop.getNumRegionIterArgs();
@@ -210,17 +273,26 @@ void CopyPipeliner::carryState() {
   auto added = plan_.loop.getRegionIterArgs().drop_front(first);
   readSlot_ = added[0];
   fillSlot_ = added[1];
-  ahead_.assign(added.begin() + 2, added.end());
+  added = added.drop_front(2);
+  if (plan_.isByTma) {
+    phase_ = added.front();
+    added = added.drop_front();
+  }
+  ahead_.assign(added.begin(), added.end());
 }
 
 void CopyPipeliner::rewriteGroup(unsigned index) {
   CopyGroup &group = plan_.groups[index];
   rewriter_.setInsertionPoint(group.commit);
-  // All groups of the iterations between, and those of this one that stand before.
-  int64_t inFlight = int64_t(plan_.groups.size()) * (plan_.numStages - 1) - 1;
-  ttg::AsyncWaitOp::create(rewriter_, loc_, ValueRange{}, uint32_t(inFlight));
-  if (capability_ >= 90) {
-    ttng::FenceAsyncSharedOp::create(rewriter_, loc_, /*bCluster=*/false);
+  if (plan_.isByTma) {
+    ttng::WaitBarrierOp::create(rewriter_, loc_, barrierAt(rewriter_, index, readSlot_), phase_);
+  } else {
+    // All groups of the iterations between, and those of this one that stand before.
+    int64_t inFlight = int64_t(plan_.groups.size()) * (plan_.numStages - 1) - 1;
+    ttg::AsyncWaitOp::create(rewriter_, loc_, ValueRange{}, uint32_t(inFlight));
+    if (capability_ >= 90) {
+      ttng::FenceAsyncSharedOp::create(rewriter_, loc_, /*bCluster=*/false);
+    }
   }
   ttg::LocalBarrierOp::create(rewriter_, loc_);
   issue(index, iterationAhead(plan_.loop.getInductionVar(), plan_.numStages - 1), ahead_, fillSlot_);
@@ -241,6 +313,12 @@ void CopyPipeliner::yieldState() {
     return arith::SelectOp::create(rewriter_, loc_, isPast, i32(0), stepped);
   };
   SmallVector<Value> values = {next(readSlot_), next(fillSlot_)};
+  if (plan_.isByTma) {
+    // A barrier's next phase begins where the ring does.
+    Value isFirst = arith::CmpIOp::create(rewriter_, loc_, arith::CmpIPredicate::eq, values.front(), i32(0));
+    Value flipped = arith::XOrIOp::create(rewriter_, loc_, phase_, i32(1));
+    values.push_back(arith::SelectOp::create(rewriter_, loc_, isFirst, flipped, phase_));
+  }
   llvm::append_range(values, advance(iterationAhead(plan_.loop.getInductionVar(), plan_.numStages - 1), ahead_));
   unsigned first = yield->getNumOperands() - values.size();
   for (auto [offset, value] : llvm::enumerate(values)) {
@@ -250,7 +328,10 @@ void CopyPipeliner::yieldState() {
 
 void CopyPipeliner::run() {
   makeRings();
-  delayWaitBefore();
+  makeBarriers();
+  if (!plan_.isByTma) {
+    delayWaitBefore();
+  }
   writePrologue();
   carryState();
   for (unsigned index = 0; index < plan_.groups.size(); ++index) {
@@ -268,6 +349,7 @@ void CopyPipeliner::run() {
       }
     }
   }
+  dropBarriers();
   plan_.loop->removeAttr(kNumStages);
 }
 
@@ -351,8 +433,17 @@ static bool keepsProductInFlight(scf::ForOp loop, unsigned capability) {
          dots.front()->hasOneUse() && loop.getTiedLoopYieldedValue(sum)->get() == dots.front().getResult();
 }
 
+/// Whether everything that is copied is a tile of a matrix.
+static bool movesTiles(ArrayRef<CopyGroup> groups) {
+  return llvm::all_of(groups, [](const CopyGroup &group) {
+    return llvm::all_of(group.copies, [](ttg::AsyncCopyGlobalToLocalOp copy) {
+      return !copy.getMask() && matchTileSource(copy.getSrc(), copy.getResult().getType());
+    });
+  });
+}
+
 static std::optional<PipelinedLoop> planLoop(scf::ForOp loop, int64_t wanted, unsigned capability) {
-  PipelinedLoop plan = {loop, {}, {}, {}, 0, 0};
+  PipelinedLoop plan = {loop, {}, {}, {}, 0, 0, false};
   llvm::SetVector<BlockArgument> carried;
   for (CopyGroup &group : findCopyGroups(loop)) {
     if (std::optional<IterationSlice> sources = sliceOfSources(loop, group)) {
@@ -369,6 +460,7 @@ static std::optional<PipelinedLoop> planLoop(scf::ForOp loop, int64_t wanted, un
   int64_t spare = keepsProductInFlight(loop, capability) ? 1 : 0;
   plan.numSlots = slotsThatFit(plan, wanted + spare, capability);
   plan.numStages = plan.numSlots > 2 ? plan.numSlots - spare : plan.numSlots;
+  plan.isByTma = spare > 0 && movesTiles(plan.groups);
   return plan.numStages >= 2 ? std::optional(std::move(plan)) : std::nullopt;
 }
 

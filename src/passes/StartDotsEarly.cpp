@@ -80,11 +80,19 @@ bool DotStarter::mayOverlap(Value view, Value other) {
   return sharesBuffer(view, other) && !differs;
 }
 
-bool DotStarter::isCopying(Operation *op, ttng::WarpGroupDotOp dot) {
+/// What an asynchronous copy fills; null if `op` is none.
+static Value filledBy(Operation *op) {
   if (auto copy = dyn_cast<ttg::AsyncCopyGlobalToLocalOp>(op)) {
-    return llvm::none_of(dot->getOperands(), [&](Value operand) {
-      return isShared(operand.getType()) && mayOverlap(operand, copy.getResult());
-    });
+    return copy.getResult();
+  }
+  auto copy = dyn_cast<ttng::AsyncTMACopyGlobalToLocalOp>(op);
+  return copy ? Value(copy.getResult()) : Value();
+}
+
+bool DotStarter::isCopying(Operation *op, ttng::WarpGroupDotOp dot) {
+  if (Value filled = filledBy(op)) {
+    return llvm::none_of(dot->getOperands(),
+                         [&](Value operand) { return isShared(operand.getType()) && mayOverlap(operand, filled); });
   }
   if (auto branch = dyn_cast<scf::IfOp>(op)) {
     return !branch
@@ -94,7 +102,7 @@ bool DotStarter::isCopying(Operation *op, ttng::WarpGroupDotOp dot) {
                 })
                 .wasInterrupted();
   }
-  return isMemoryEffectFree(op) || isa<ttg::AsyncCommitGroupOp, tt::LoadOp, scf::YieldOp>(op);
+  return isMemoryEffectFree(op) || isa<ttg::AsyncCommitGroupOp, ttng::BarrierExpectOp, tt::LoadOp, scf::YieldOp>(op);
 }
 
 void DotStarter::chain(ttng::WarpGroupDotOp dot) {
@@ -148,15 +156,15 @@ void DotStarter::hoist(ttng::WarpGroupDotOp dot) {
 }
 
 bool DotStarter::sparesNextIteration(Operation *op, ttng::WarpGroupDotOp dot, scf::ForOp loop) {
-  auto copy = dyn_cast<ttg::AsyncCopyGlobalToLocalOp>(op);
-  if (!copy) {
-    return isMemoryEffectFree(op) ||
-           isa<scf::IfOp, tt::LoadOp, ttg::AsyncCommitGroupOp, ttg::AsyncWaitOp, ttg::LocalBarrierOp,
-               ttng::FenceAsyncSharedOp, ttng::WarpGroupDotOp, ttng::WarpGroupDotWaitOp>(op);
+  Value destination = filledBy(op);
+  if (!destination) {
+    return isMemoryEffectFree(op) || isa<scf::IfOp, tt::LoadOp, ttg::AsyncCommitGroupOp, ttg::AsyncWaitOp,
+                                         ttg::LocalBarrierOp, ttng::BarrierExpectOp, ttng::WaitBarrierOp,
+                                         ttng::FenceAsyncSharedOp, ttng::WarpGroupDotOp, ttng::WarpGroupDotWaitOp>(op);
   }
-  std::optional<RingIndex> filled = ringSlotOf(copy.getResult());
+  std::optional<RingIndex> filled = ringSlotOf(destination);
   return llvm::none_of(dot->getOperands(), [&](Value operand) {
-    if (!isShared(operand.getType()) || !sharesBuffer(operand, copy.getResult())) {
+    if (!isShared(operand.getType()) || !sharesBuffer(operand, destination)) {
       return false;
     }
     std::optional<RingIndex> read = ringSlotOf(operand);

@@ -129,6 +129,13 @@ const std::vector<checked::Problem> &edgeCases() {
       {"matmul m=*<=64 n=*%8 k=136 dtype=fp16 b_layout=col", {{"m", 40}, {"n", 88}}},
       {"matmul m=24 n=16 k=*%8 dtype=bf16", {{"k", 0}}},
 
+      // matmul in the largest tile of the plain kernel, whose copies the compiler gives to TMA: no block of K, one, as
+      // many as there are slots, and more.
+      {"matmul m=*%128 n=*%256 k=*%64 b_layout=col", {{"m", 128}, {"n", 512}, {"k", 0}}},
+      {"matmul m=*%128 n=*%256 k=*%64 b_layout=col", {{"m", 256}, {"n", 256}, {"k", 64}}},
+      {"matmul m=*%128 n=*%256 k=*%64 b_layout=row", {{"m", 128}, {"n", 512}, {"k", 256}}},
+      {"matmul m=*%128 n=*%256 k=*%8 dtype=fp16 b_layout=col", {{"m", 128}, {"n", 256}, {"k", 712}}},
+
       // matmul with what follows the product: each part of it, in whole tiles and over edges.
       {"matmul m=33 n=65 k=47 dtype=fp16 bias=true activation=relu", {}},
       {"matmul m=33 n=65 k=47 dtype=bf16 b_layout=col residual=true activation=gelu_tanh out_dtype=fp32", {}},

@@ -1,0 +1,18 @@
+// Tensor maps that passes ask for: parameters that they add to a kernel, and that a launch makes of what it gives for
+// others.
+
+#pragma once
+
+#include "llvm/ADT/StringRef.h"
+
+namespace jitk::passes {
+
+/// Of a parameter, a unit: a launch gives a tensor's address, or an integer that it knows before.
+inline constexpr llvm::StringLiteral kTensorParameter = "jitk.tensor", kSizeParameter = "jitk.size";
+
+/// Of an added parameter, a tensor descriptor, array<i64>: the number of the parameter that is the matrix's address, of
+/// the one that is the stride of its rows in elements, or -1, and the stride if it is a constant. The matrix has no
+/// end: what is copied lies in it.
+inline constexpr llvm::StringLiteral kRowsOf = "jitk.rows_of";
+
+} // namespace jitk::passes
