@@ -62,7 +62,10 @@ def PipelineCopies : Pass<"jitk-pipeline-copies", "mlir::ModuleOp"> {
     iteration before this one has read; an `ttg.async_wait` leaves the later groups in flight. A wait right before the loop
     moves behind it where the first one in the loop serves its copies too. Where the rings do not fit into shared memory
     there are fewer stages. On capability 90 the rings of a loop whose one `tt.dot` adds to accumulators of 128 KiB or more
-    have one buffer more, for --jitk-start-dots-early to leave a product in flight. What the pointers of later iterations are computed from is computed again:
+    have one buffer more, for --jitk-start-dots-early to leave a product in flight. If everything that such a loop copies is
+    a tile of a row-major matrix, as its pointers say, TMA copies it: of a parameter that is marked `jitk.tensor`, with a
+    stride that is constant or a parameter marked `jitk.size`, both multiples of 16 bytes. The tensor map is a parameter
+    that the pass adds (src/passes/TileMaps.h), and memory barriers take the place of groups. What the pointers of later iterations are computed from is computed again:
     it must follow from the induction variable, from carried values that advance without effects, and from loads of
     memory that the loop does not write.
 

@@ -1,0 +1,465 @@
+// RUN: jitk-opt --jitk-pipeline-copies --canonicalize --cse %s | FileCheck %s
+//
+// Loops that keep a product in flight, whose copies TMA takes over where they are tiles of matrices.
+
+#shared = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>
+#smem = #ttg.shared_memory
+!a = !ttg.memdesc<128x64xbf16, #shared, #smem, mutable>
+!b = !ttg.memdesc<64x256xbf16, #shared, #smem, mutable>
+!pa = tensor<128x64x!tt.ptr<bf16>>
+!pb = tensor<64x256x!tt.ptr<bf16>>
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 8 : i32, ttg.target = "cuda:90", "ttg.threads-per-warp" = 32 : i32} {
+// The rows of x by the size %k, those of y by a constant; the coordinates are those of the iteration. Four slots, of which
+// two are filled before the loop; the phase changes where the ring begins again.
+// CHECK-LABEL: tt.func public @tiles
+// CHECK-SAME: %[[FIRST:[a-z0-9]+]]: i32, %{{[a-z0-9]+}}: tensor<128x64xi1>
+// CHECK-SAME: %[[X:[a-z0-9]+]]: !tt.tensordesc<tensor<128x64xbf16, #shared>> {jitk.rows_of = array<i64: 0, 2, 0>}
+// CHECK-SAME: %[[Y:[a-z0-9]+]]: !tt.tensordesc<tensor<64x256xbf16, #shared>> {jitk.rows_of = array<i64: 1, -1, 4096>}
+// CHECK-DAG: %[[A:.*]] = ttg.local_alloc : () -> !ttg.memdesc<4x128x64xbf16
+// CHECK-DAG: %[[B:.*]] = ttg.local_alloc : () -> !ttg.memdesc<4x64x256xbf16
+// CHECK-DAG: %[[FULL:.*]] = ttg.local_alloc : () -> !ttg.memdesc<4x1xi64
+// CHECK-COUNT-4: ttng.init_barrier %{{.*}}, 1
+// CHECK: ttg.local_barrier
+// CHECK: scf.if
+// CHECK: ttng.barrier_expect %{{.*}}, 49152, %true
+// CHECK: scf.if
+// CHECK: ttng.barrier_expect %{{.*}}, 49152, %true
+// CHECK: scf.for %[[I:.*]] = %{{.*}} iter_args(%{{.*}} = %{{.*}}, %[[READ:.*]] = %c0_i32, %[[FILL:.*]] = %c2_i32, %[[PHASE:.*]] = %c0_i32)
+// CHECK: %[[BAR:.*]] = ttg.memdesc_index %[[FULL]][%[[READ]]]
+// CHECK-NEXT: ttng.wait_barrier %[[BAR]], %[[PHASE]]
+// CHECK-NEXT: ttg.local_barrier
+// CHECK: %[[AHEAD:.*]] = arith.addi %[[I]], %c128_i32
+// CHECK: scf.if
+// CHECK: %[[NEXT:.*]] = ttg.memdesc_index %[[FULL]][%[[FILL]]]
+// CHECK: ttng.barrier_expect %[[NEXT]], 49152, %true
+// CHECK: ttng.async_tma_copy_global_to_local %[[X]][%[[FIRST]], %[[AHEAD]]] %{{.*}}, %[[NEXT]], %true
+// CHECK: ttng.async_tma_copy_global_to_local %[[Y]][%[[AHEAD]], %c32_i32] %{{.*}}, %[[NEXT]], %true
+// CHECK: tt.dot
+// CHECK: %[[FLIPPED:.*]] = arith.xori %[[PHASE]], %c1_i32
+// CHECK: arith.select %{{.*}}, %[[FLIPPED]], %[[PHASE]]
+// CHECK: scf.yield
+// CHECK-COUNT-4: ttng.inval_barrier
+// CHECK-NOT: async_copy
+tt.func public @tiles(%x: !tt.ptr<bf16> {jitk.tensor, tt.divisibility = 16 : i32}, %y: !tt.ptr<bf16> {jitk.tensor, tt.divisibility = 16 : i32}, %k: i32 {jitk.size, tt.divisibility = 8 : i32}, %first: i32, %m: tensor<128x64xi1>) -> tensor<128x256xf32> {
+  %c0 = arith.constant 0 : i32
+  %c64 = arith.constant 64 : i32
+  %zero = arith.constant dense<0.0> : tensor<128x256xf32>
+  %n = arith.constant dense<4096> : tensor<64x1xi64>
+  %ab = ttg.local_alloc : () -> !a
+  %bb = ttg.local_alloc : () -> !b
+  %firsts = tt.splat %first : i32 -> tensor<128xi32>
+  %r128 = tt.make_range {end = 128 : i32, start = 0 : i32} : tensor<128xi32>
+  %row = arith.addi %firsts, %r128 : tensor<128xi32>
+  %rowcol = tt.expand_dims %row {axis = 1 : i32} : tensor<128xi32> -> tensor<128x1xi32>
+  %rowwide = arith.extsi %rowcol : tensor<128x1xi32> to tensor<128x1xi64>
+  %kwide = arith.extsi %k : i32 to i64
+  %ks = tt.splat %kwide : i64 -> tensor<128x1xi64>
+  %rowoff = arith.muli %rowwide, %ks : tensor<128x1xi64>
+  %xs = tt.splat %x : !tt.ptr<bf16> -> tensor<128x1x!tt.ptr<bf16>>
+  %xrows = tt.addptr %xs, %rowoff : tensor<128x1x!tt.ptr<bf16>>, tensor<128x1xi64>
+  %xwide = tt.broadcast %xrows : tensor<128x1x!tt.ptr<bf16>> -> !pa
+  %r64 = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32>
+  %colrow = tt.expand_dims %r64 {axis = 0 : i32} : tensor<64xi32> -> tensor<1x64xi32>
+  %cols = tt.broadcast %colrow : tensor<1x64xi32> -> tensor<128x64xi32>
+  %px = tt.addptr %xwide, %cols : !pa, tensor<128x64xi32>
+  %r256 = tt.make_range {end = 288 : i32, start = 32 : i32} : tensor<256xi32>
+  %bcol = tt.expand_dims %r256 {axis = 0 : i32} : tensor<256xi32> -> tensor<1x256xi32>
+  %bcols = tt.broadcast %bcol : tensor<1x256xi32> -> tensor<64x256xi32>
+  %ys = tt.splat %y : !tt.ptr<bf16> -> tensor<64x1x!tt.ptr<bf16>>
+  %r = scf.for %i = %c0 to %k step %c64 iter_args(%sum = %zero) -> (tensor<128x256xf32>) : i32 {
+    %is = tt.splat %i : i32 -> tensor<128x64xi32>
+    %pa = tt.addptr %px, %is : !pa, tensor<128x64xi32>
+    %ir = tt.splat %i : i32 -> tensor<64xi32>
+    %brow = arith.addi %ir, %r64 : tensor<64xi32>
+    %browcol = tt.expand_dims %brow {axis = 1 : i32} : tensor<64xi32> -> tensor<64x1xi32>
+    %browwide = arith.extsi %browcol : tensor<64x1xi32> to tensor<64x1xi64>
+    %browoff = arith.muli %browwide, %n : tensor<64x1xi64>
+    %yrows = tt.addptr %ys, %browoff : tensor<64x1x!tt.ptr<bf16>>, tensor<64x1xi64>
+    %ywide = tt.broadcast %yrows : tensor<64x1x!tt.ptr<bf16>> -> !pb
+    %pb = tt.addptr %ywide, %bcols : !pb, tensor<64x256xi32>
+    %ta = ttg.async_copy_global_to_local %pa, %ab : !pa -> <128x64xbf16, #shared, #smem, mutable>
+    %tb = ttg.async_copy_global_to_local %pb, %bb : !pb -> <64x256xbf16, #shared, #smem, mutable>
+    %c = ttg.async_commit_group tokens %ta, %tb
+    %w = ttg.async_wait %c {num = 0 : i32}
+    %ax = ttg.local_load %ab : !a -> tensor<128x64xbf16>
+    %bx = ttg.local_load %bb : !b -> tensor<64x256xbf16>
+    %d = tt.dot %ax, %bx, %sum : tensor<128x64xbf16> * tensor<64x256xbf16> -> tensor<128x256xf32>
+    scf.yield %d : tensor<128x256xf32>
+  } {tt.num_stages = 3 : i32}
+  tt.return %r : tensor<128x256xf32>
+}
+
+// What a launch gives for x is not known.
+// CHECK-LABEL: tt.func public @unknown_address
+// CHECK-NOT: tma
+// CHECK: ttg.async_wait {num = 1 : i32}
+tt.func public @unknown_address(%x: !tt.ptr<bf16> {tt.divisibility = 16 : i32}, %y: !tt.ptr<bf16> {jitk.tensor, tt.divisibility = 16 : i32}, %k: i32 {jitk.size, tt.divisibility = 8 : i32}, %first: i32, %m: tensor<128x64xi1>) -> tensor<128x256xf32> {
+  %c0 = arith.constant 0 : i32
+  %c64 = arith.constant 64 : i32
+  %zero = arith.constant dense<0.0> : tensor<128x256xf32>
+  %n = arith.constant dense<4096> : tensor<64x1xi64>
+  %ab = ttg.local_alloc : () -> !a
+  %bb = ttg.local_alloc : () -> !b
+  %firsts = tt.splat %first : i32 -> tensor<128xi32>
+  %r128 = tt.make_range {end = 128 : i32, start = 0 : i32} : tensor<128xi32>
+  %row = arith.addi %firsts, %r128 : tensor<128xi32>
+  %rowcol = tt.expand_dims %row {axis = 1 : i32} : tensor<128xi32> -> tensor<128x1xi32>
+  %rowwide = arith.extsi %rowcol : tensor<128x1xi32> to tensor<128x1xi64>
+  %kwide = arith.extsi %k : i32 to i64
+  %ks = tt.splat %kwide : i64 -> tensor<128x1xi64>
+  %rowoff = arith.muli %rowwide, %ks : tensor<128x1xi64>
+  %xs = tt.splat %x : !tt.ptr<bf16> -> tensor<128x1x!tt.ptr<bf16>>
+  %xrows = tt.addptr %xs, %rowoff : tensor<128x1x!tt.ptr<bf16>>, tensor<128x1xi64>
+  %xwide = tt.broadcast %xrows : tensor<128x1x!tt.ptr<bf16>> -> !pa
+  %r64 = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32>
+  %colrow = tt.expand_dims %r64 {axis = 0 : i32} : tensor<64xi32> -> tensor<1x64xi32>
+  %cols = tt.broadcast %colrow : tensor<1x64xi32> -> tensor<128x64xi32>
+  %px = tt.addptr %xwide, %cols : !pa, tensor<128x64xi32>
+  %r256 = tt.make_range {end = 288 : i32, start = 32 : i32} : tensor<256xi32>
+  %bcol = tt.expand_dims %r256 {axis = 0 : i32} : tensor<256xi32> -> tensor<1x256xi32>
+  %bcols = tt.broadcast %bcol : tensor<1x256xi32> -> tensor<64x256xi32>
+  %ys = tt.splat %y : !tt.ptr<bf16> -> tensor<64x1x!tt.ptr<bf16>>
+  %r = scf.for %i = %c0 to %k step %c64 iter_args(%sum = %zero) -> (tensor<128x256xf32>) : i32 {
+    %is = tt.splat %i : i32 -> tensor<128x64xi32>
+    %pa = tt.addptr %px, %is : !pa, tensor<128x64xi32>
+    %ir = tt.splat %i : i32 -> tensor<64xi32>
+    %brow = arith.addi %ir, %r64 : tensor<64xi32>
+    %browcol = tt.expand_dims %brow {axis = 1 : i32} : tensor<64xi32> -> tensor<64x1xi32>
+    %browwide = arith.extsi %browcol : tensor<64x1xi32> to tensor<64x1xi64>
+    %browoff = arith.muli %browwide, %n : tensor<64x1xi64>
+    %yrows = tt.addptr %ys, %browoff : tensor<64x1x!tt.ptr<bf16>>, tensor<64x1xi64>
+    %ywide = tt.broadcast %yrows : tensor<64x1x!tt.ptr<bf16>> -> !pb
+    %pb = tt.addptr %ywide, %bcols : !pb, tensor<64x256xi32>
+    %ta = ttg.async_copy_global_to_local %pa, %ab : !pa -> <128x64xbf16, #shared, #smem, mutable>
+    %tb = ttg.async_copy_global_to_local %pb, %bb : !pb -> <64x256xbf16, #shared, #smem, mutable>
+    %c = ttg.async_commit_group tokens %ta, %tb
+    %w = ttg.async_wait %c {num = 0 : i32}
+    %ax = ttg.local_load %ab : !a -> tensor<128x64xbf16>
+    %bx = ttg.local_load %bb : !b -> tensor<64x256xbf16>
+    %d = tt.dot %ax, %bx, %sum : tensor<128x64xbf16> * tensor<64x256xbf16> -> tensor<128x256xf32>
+    scf.yield %d : tensor<128x256xf32>
+  } {tt.num_stages = 3 : i32}
+  tt.return %r : tensor<128x256xf32>
+}
+
+// TMA wants addresses that are multiples of 16 bytes.
+// CHECK-LABEL: tt.func public @unaligned_address
+// CHECK-NOT: tma
+// CHECK: ttg.async_wait {num = 1 : i32}
+tt.func public @unaligned_address(%x: !tt.ptr<bf16> {jitk.tensor, tt.divisibility = 8 : i32}, %y: !tt.ptr<bf16> {jitk.tensor, tt.divisibility = 16 : i32}, %k: i32 {jitk.size, tt.divisibility = 8 : i32}, %first: i32, %m: tensor<128x64xi1>) -> tensor<128x256xf32> {
+  %c0 = arith.constant 0 : i32
+  %c64 = arith.constant 64 : i32
+  %zero = arith.constant dense<0.0> : tensor<128x256xf32>
+  %n = arith.constant dense<4096> : tensor<64x1xi64>
+  %ab = ttg.local_alloc : () -> !a
+  %bb = ttg.local_alloc : () -> !b
+  %firsts = tt.splat %first : i32 -> tensor<128xi32>
+  %r128 = tt.make_range {end = 128 : i32, start = 0 : i32} : tensor<128xi32>
+  %row = arith.addi %firsts, %r128 : tensor<128xi32>
+  %rowcol = tt.expand_dims %row {axis = 1 : i32} : tensor<128xi32> -> tensor<128x1xi32>
+  %rowwide = arith.extsi %rowcol : tensor<128x1xi32> to tensor<128x1xi64>
+  %kwide = arith.extsi %k : i32 to i64
+  %ks = tt.splat %kwide : i64 -> tensor<128x1xi64>
+  %rowoff = arith.muli %rowwide, %ks : tensor<128x1xi64>
+  %xs = tt.splat %x : !tt.ptr<bf16> -> tensor<128x1x!tt.ptr<bf16>>
+  %xrows = tt.addptr %xs, %rowoff : tensor<128x1x!tt.ptr<bf16>>, tensor<128x1xi64>
+  %xwide = tt.broadcast %xrows : tensor<128x1x!tt.ptr<bf16>> -> !pa
+  %r64 = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32>
+  %colrow = tt.expand_dims %r64 {axis = 0 : i32} : tensor<64xi32> -> tensor<1x64xi32>
+  %cols = tt.broadcast %colrow : tensor<1x64xi32> -> tensor<128x64xi32>
+  %px = tt.addptr %xwide, %cols : !pa, tensor<128x64xi32>
+  %r256 = tt.make_range {end = 288 : i32, start = 32 : i32} : tensor<256xi32>
+  %bcol = tt.expand_dims %r256 {axis = 0 : i32} : tensor<256xi32> -> tensor<1x256xi32>
+  %bcols = tt.broadcast %bcol : tensor<1x256xi32> -> tensor<64x256xi32>
+  %ys = tt.splat %y : !tt.ptr<bf16> -> tensor<64x1x!tt.ptr<bf16>>
+  %r = scf.for %i = %c0 to %k step %c64 iter_args(%sum = %zero) -> (tensor<128x256xf32>) : i32 {
+    %is = tt.splat %i : i32 -> tensor<128x64xi32>
+    %pa = tt.addptr %px, %is : !pa, tensor<128x64xi32>
+    %ir = tt.splat %i : i32 -> tensor<64xi32>
+    %brow = arith.addi %ir, %r64 : tensor<64xi32>
+    %browcol = tt.expand_dims %brow {axis = 1 : i32} : tensor<64xi32> -> tensor<64x1xi32>
+    %browwide = arith.extsi %browcol : tensor<64x1xi32> to tensor<64x1xi64>
+    %browoff = arith.muli %browwide, %n : tensor<64x1xi64>
+    %yrows = tt.addptr %ys, %browoff : tensor<64x1x!tt.ptr<bf16>>, tensor<64x1xi64>
+    %ywide = tt.broadcast %yrows : tensor<64x1x!tt.ptr<bf16>> -> !pb
+    %pb = tt.addptr %ywide, %bcols : !pb, tensor<64x256xi32>
+    %ta = ttg.async_copy_global_to_local %pa, %ab : !pa -> <128x64xbf16, #shared, #smem, mutable>
+    %tb = ttg.async_copy_global_to_local %pb, %bb : !pb -> <64x256xbf16, #shared, #smem, mutable>
+    %c = ttg.async_commit_group tokens %ta, %tb
+    %w = ttg.async_wait %c {num = 0 : i32}
+    %ax = ttg.local_load %ab : !a -> tensor<128x64xbf16>
+    %bx = ttg.local_load %bb : !b -> tensor<64x256xbf16>
+    %d = tt.dot %ax, %bx, %sum : tensor<128x64xbf16> * tensor<64x256xbf16> -> tensor<128x256xf32>
+    scf.yield %d : tensor<128x256xf32>
+  } {tt.num_stages = 3 : i32}
+  tt.return %r : tensor<128x256xf32>
+}
+
+// And rows that are.
+// CHECK-LABEL: tt.func public @unaligned_rows
+// CHECK-NOT: tma
+// CHECK: ttg.async_wait {num = 1 : i32}
+tt.func public @unaligned_rows(%x: !tt.ptr<bf16> {jitk.tensor, tt.divisibility = 16 : i32}, %y: !tt.ptr<bf16> {jitk.tensor, tt.divisibility = 16 : i32}, %k: i32 {jitk.size, tt.divisibility = 4 : i32}, %first: i32, %m: tensor<128x64xi1>) -> tensor<128x256xf32> {
+  %c0 = arith.constant 0 : i32
+  %c64 = arith.constant 64 : i32
+  %zero = arith.constant dense<0.0> : tensor<128x256xf32>
+  %n = arith.constant dense<4096> : tensor<64x1xi64>
+  %ab = ttg.local_alloc : () -> !a
+  %bb = ttg.local_alloc : () -> !b
+  %firsts = tt.splat %first : i32 -> tensor<128xi32>
+  %r128 = tt.make_range {end = 128 : i32, start = 0 : i32} : tensor<128xi32>
+  %row = arith.addi %firsts, %r128 : tensor<128xi32>
+  %rowcol = tt.expand_dims %row {axis = 1 : i32} : tensor<128xi32> -> tensor<128x1xi32>
+  %rowwide = arith.extsi %rowcol : tensor<128x1xi32> to tensor<128x1xi64>
+  %kwide = arith.extsi %k : i32 to i64
+  %ks = tt.splat %kwide : i64 -> tensor<128x1xi64>
+  %rowoff = arith.muli %rowwide, %ks : tensor<128x1xi64>
+  %xs = tt.splat %x : !tt.ptr<bf16> -> tensor<128x1x!tt.ptr<bf16>>
+  %xrows = tt.addptr %xs, %rowoff : tensor<128x1x!tt.ptr<bf16>>, tensor<128x1xi64>
+  %xwide = tt.broadcast %xrows : tensor<128x1x!tt.ptr<bf16>> -> !pa
+  %r64 = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32>
+  %colrow = tt.expand_dims %r64 {axis = 0 : i32} : tensor<64xi32> -> tensor<1x64xi32>
+  %cols = tt.broadcast %colrow : tensor<1x64xi32> -> tensor<128x64xi32>
+  %px = tt.addptr %xwide, %cols : !pa, tensor<128x64xi32>
+  %r256 = tt.make_range {end = 288 : i32, start = 32 : i32} : tensor<256xi32>
+  %bcol = tt.expand_dims %r256 {axis = 0 : i32} : tensor<256xi32> -> tensor<1x256xi32>
+  %bcols = tt.broadcast %bcol : tensor<1x256xi32> -> tensor<64x256xi32>
+  %ys = tt.splat %y : !tt.ptr<bf16> -> tensor<64x1x!tt.ptr<bf16>>
+  %r = scf.for %i = %c0 to %k step %c64 iter_args(%sum = %zero) -> (tensor<128x256xf32>) : i32 {
+    %is = tt.splat %i : i32 -> tensor<128x64xi32>
+    %pa = tt.addptr %px, %is : !pa, tensor<128x64xi32>
+    %ir = tt.splat %i : i32 -> tensor<64xi32>
+    %brow = arith.addi %ir, %r64 : tensor<64xi32>
+    %browcol = tt.expand_dims %brow {axis = 1 : i32} : tensor<64xi32> -> tensor<64x1xi32>
+    %browwide = arith.extsi %browcol : tensor<64x1xi32> to tensor<64x1xi64>
+    %browoff = arith.muli %browwide, %n : tensor<64x1xi64>
+    %yrows = tt.addptr %ys, %browoff : tensor<64x1x!tt.ptr<bf16>>, tensor<64x1xi64>
+    %ywide = tt.broadcast %yrows : tensor<64x1x!tt.ptr<bf16>> -> !pb
+    %pb = tt.addptr %ywide, %bcols : !pb, tensor<64x256xi32>
+    %ta = ttg.async_copy_global_to_local %pa, %ab : !pa -> <128x64xbf16, #shared, #smem, mutable>
+    %tb = ttg.async_copy_global_to_local %pb, %bb : !pb -> <64x256xbf16, #shared, #smem, mutable>
+    %c = ttg.async_commit_group tokens %ta, %tb
+    %w = ttg.async_wait %c {num = 0 : i32}
+    %ax = ttg.local_load %ab : !a -> tensor<128x64xbf16>
+    %bx = ttg.local_load %bb : !b -> tensor<64x256xbf16>
+    %d = tt.dot %ax, %bx, %sum : tensor<128x64xbf16> * tensor<64x256xbf16> -> tensor<128x256xf32>
+    scf.yield %d : tensor<128x256xf32>
+  } {tt.num_stages = 3 : i32}
+  tt.return %r : tensor<128x256xf32>
+}
+
+// A scalar is known when the map has been made.
+// CHECK-LABEL: tt.func public @unknown_stride
+// CHECK-NOT: tma
+// CHECK: ttg.async_wait {num = 1 : i32}
+tt.func public @unknown_stride(%x: !tt.ptr<bf16> {jitk.tensor, tt.divisibility = 16 : i32}, %y: !tt.ptr<bf16> {jitk.tensor, tt.divisibility = 16 : i32}, %k: i32 {tt.divisibility = 8 : i32}, %first: i32, %m: tensor<128x64xi1>) -> tensor<128x256xf32> {
+  %c0 = arith.constant 0 : i32
+  %c64 = arith.constant 64 : i32
+  %zero = arith.constant dense<0.0> : tensor<128x256xf32>
+  %n = arith.constant dense<4096> : tensor<64x1xi64>
+  %ab = ttg.local_alloc : () -> !a
+  %bb = ttg.local_alloc : () -> !b
+  %firsts = tt.splat %first : i32 -> tensor<128xi32>
+  %r128 = tt.make_range {end = 128 : i32, start = 0 : i32} : tensor<128xi32>
+  %row = arith.addi %firsts, %r128 : tensor<128xi32>
+  %rowcol = tt.expand_dims %row {axis = 1 : i32} : tensor<128xi32> -> tensor<128x1xi32>
+  %rowwide = arith.extsi %rowcol : tensor<128x1xi32> to tensor<128x1xi64>
+  %kwide = arith.extsi %k : i32 to i64
+  %ks = tt.splat %kwide : i64 -> tensor<128x1xi64>
+  %rowoff = arith.muli %rowwide, %ks : tensor<128x1xi64>
+  %xs = tt.splat %x : !tt.ptr<bf16> -> tensor<128x1x!tt.ptr<bf16>>
+  %xrows = tt.addptr %xs, %rowoff : tensor<128x1x!tt.ptr<bf16>>, tensor<128x1xi64>
+  %xwide = tt.broadcast %xrows : tensor<128x1x!tt.ptr<bf16>> -> !pa
+  %r64 = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32>
+  %colrow = tt.expand_dims %r64 {axis = 0 : i32} : tensor<64xi32> -> tensor<1x64xi32>
+  %cols = tt.broadcast %colrow : tensor<1x64xi32> -> tensor<128x64xi32>
+  %px = tt.addptr %xwide, %cols : !pa, tensor<128x64xi32>
+  %r256 = tt.make_range {end = 288 : i32, start = 32 : i32} : tensor<256xi32>
+  %bcol = tt.expand_dims %r256 {axis = 0 : i32} : tensor<256xi32> -> tensor<1x256xi32>
+  %bcols = tt.broadcast %bcol : tensor<1x256xi32> -> tensor<64x256xi32>
+  %ys = tt.splat %y : !tt.ptr<bf16> -> tensor<64x1x!tt.ptr<bf16>>
+  %r = scf.for %i = %c0 to %k step %c64 iter_args(%sum = %zero) -> (tensor<128x256xf32>) : i32 {
+    %is = tt.splat %i : i32 -> tensor<128x64xi32>
+    %pa = tt.addptr %px, %is : !pa, tensor<128x64xi32>
+    %ir = tt.splat %i : i32 -> tensor<64xi32>
+    %brow = arith.addi %ir, %r64 : tensor<64xi32>
+    %browcol = tt.expand_dims %brow {axis = 1 : i32} : tensor<64xi32> -> tensor<64x1xi32>
+    %browwide = arith.extsi %browcol : tensor<64x1xi32> to tensor<64x1xi64>
+    %browoff = arith.muli %browwide, %n : tensor<64x1xi64>
+    %yrows = tt.addptr %ys, %browoff : tensor<64x1x!tt.ptr<bf16>>, tensor<64x1xi64>
+    %ywide = tt.broadcast %yrows : tensor<64x1x!tt.ptr<bf16>> -> !pb
+    %pb = tt.addptr %ywide, %bcols : !pb, tensor<64x256xi32>
+    %ta = ttg.async_copy_global_to_local %pa, %ab : !pa -> <128x64xbf16, #shared, #smem, mutable>
+    %tb = ttg.async_copy_global_to_local %pb, %bb : !pb -> <64x256xbf16, #shared, #smem, mutable>
+    %c = ttg.async_commit_group tokens %ta, %tb
+    %w = ttg.async_wait %c {num = 0 : i32}
+    %ax = ttg.local_load %ab : !a -> tensor<128x64xbf16>
+    %bx = ttg.local_load %bb : !b -> tensor<64x256xbf16>
+    %d = tt.dot %ax, %bx, %sum : tensor<128x64xbf16> * tensor<64x256xbf16> -> tensor<128x256xf32>
+    scf.yield %d : tensor<128x256xf32>
+  } {tt.num_stages = 3 : i32}
+  tt.return %r : tensor<128x256xf32>
+}
+
+// What a mask leaves out is not what lies outside of a matrix.
+// CHECK-LABEL: tt.func public @masked
+// CHECK-NOT: tma
+// CHECK: ttg.async_wait {num = 1 : i32}
+tt.func public @masked(%x: !tt.ptr<bf16> {jitk.tensor, tt.divisibility = 16 : i32}, %y: !tt.ptr<bf16> {jitk.tensor, tt.divisibility = 16 : i32}, %k: i32 {jitk.size, tt.divisibility = 8 : i32}, %first: i32, %m: tensor<128x64xi1>) -> tensor<128x256xf32> {
+  %c0 = arith.constant 0 : i32
+  %c64 = arith.constant 64 : i32
+  %zero = arith.constant dense<0.0> : tensor<128x256xf32>
+  %n = arith.constant dense<4096> : tensor<64x1xi64>
+  %ab = ttg.local_alloc : () -> !a
+  %bb = ttg.local_alloc : () -> !b
+  %firsts = tt.splat %first : i32 -> tensor<128xi32>
+  %r128 = tt.make_range {end = 128 : i32, start = 0 : i32} : tensor<128xi32>
+  %row = arith.addi %firsts, %r128 : tensor<128xi32>
+  %rowcol = tt.expand_dims %row {axis = 1 : i32} : tensor<128xi32> -> tensor<128x1xi32>
+  %rowwide = arith.extsi %rowcol : tensor<128x1xi32> to tensor<128x1xi64>
+  %kwide = arith.extsi %k : i32 to i64
+  %ks = tt.splat %kwide : i64 -> tensor<128x1xi64>
+  %rowoff = arith.muli %rowwide, %ks : tensor<128x1xi64>
+  %xs = tt.splat %x : !tt.ptr<bf16> -> tensor<128x1x!tt.ptr<bf16>>
+  %xrows = tt.addptr %xs, %rowoff : tensor<128x1x!tt.ptr<bf16>>, tensor<128x1xi64>
+  %xwide = tt.broadcast %xrows : tensor<128x1x!tt.ptr<bf16>> -> !pa
+  %r64 = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32>
+  %colrow = tt.expand_dims %r64 {axis = 0 : i32} : tensor<64xi32> -> tensor<1x64xi32>
+  %cols = tt.broadcast %colrow : tensor<1x64xi32> -> tensor<128x64xi32>
+  %px = tt.addptr %xwide, %cols : !pa, tensor<128x64xi32>
+  %r256 = tt.make_range {end = 288 : i32, start = 32 : i32} : tensor<256xi32>
+  %bcol = tt.expand_dims %r256 {axis = 0 : i32} : tensor<256xi32> -> tensor<1x256xi32>
+  %bcols = tt.broadcast %bcol : tensor<1x256xi32> -> tensor<64x256xi32>
+  %ys = tt.splat %y : !tt.ptr<bf16> -> tensor<64x1x!tt.ptr<bf16>>
+  %r = scf.for %i = %c0 to %k step %c64 iter_args(%sum = %zero) -> (tensor<128x256xf32>) : i32 {
+    %is = tt.splat %i : i32 -> tensor<128x64xi32>
+    %pa = tt.addptr %px, %is : !pa, tensor<128x64xi32>
+    %ir = tt.splat %i : i32 -> tensor<64xi32>
+    %brow = arith.addi %ir, %r64 : tensor<64xi32>
+    %browcol = tt.expand_dims %brow {axis = 1 : i32} : tensor<64xi32> -> tensor<64x1xi32>
+    %browwide = arith.extsi %browcol : tensor<64x1xi32> to tensor<64x1xi64>
+    %browoff = arith.muli %browwide, %n : tensor<64x1xi64>
+    %yrows = tt.addptr %ys, %browoff : tensor<64x1x!tt.ptr<bf16>>, tensor<64x1xi64>
+    %ywide = tt.broadcast %yrows : tensor<64x1x!tt.ptr<bf16>> -> !pb
+    %pb = tt.addptr %ywide, %bcols : !pb, tensor<64x256xi32>
+    %ta = ttg.async_copy_global_to_local %pa, %ab mask %m : !pa -> <128x64xbf16, #shared, #smem, mutable>
+    %tb = ttg.async_copy_global_to_local %pb, %bb : !pb -> <64x256xbf16, #shared, #smem, mutable>
+    %c = ttg.async_commit_group tokens %ta, %tb
+    %w = ttg.async_wait %c {num = 0 : i32}
+    %ax = ttg.local_load %ab : !a -> tensor<128x64xbf16>
+    %bx = ttg.local_load %bb : !b -> tensor<64x256xbf16>
+    %d = tt.dot %ax, %bx, %sum : tensor<128x64xbf16> * tensor<64x256xbf16> -> tensor<128x256xf32>
+    scf.yield %d : tensor<128x256xf32>
+  } {tt.num_stages = 3 : i32}
+  tt.return %r : tensor<128x256xf32>
+}
+
+// The rows do not follow on each other.
+// CHECK-LABEL: tt.func public @clamped
+// CHECK-NOT: tma
+// CHECK: ttg.async_wait {num = 1 : i32}
+tt.func public @clamped(%x: !tt.ptr<bf16> {jitk.tensor, tt.divisibility = 16 : i32}, %y: !tt.ptr<bf16> {jitk.tensor, tt.divisibility = 16 : i32}, %k: i32 {jitk.size, tt.divisibility = 8 : i32}, %first: i32, %m: tensor<128x64xi1>) -> tensor<128x256xf32> {
+  %c0 = arith.constant 0 : i32
+  %c64 = arith.constant 64 : i32
+  %zero = arith.constant dense<0.0> : tensor<128x256xf32>
+  %n = arith.constant dense<4096> : tensor<64x1xi64>
+  %ab = ttg.local_alloc : () -> !a
+  %bb = ttg.local_alloc : () -> !b
+  %firsts = tt.splat %first : i32 -> tensor<128xi32>
+  %r128 = tt.make_range {end = 128 : i32, start = 0 : i32} : tensor<128xi32>
+  %row = arith.addi %firsts, %r128 : tensor<128xi32>
+  %last = arith.constant dense<100> : tensor<128xi32>
+  %clamped = arith.minsi %row, %last : tensor<128xi32>
+  %rowcol = tt.expand_dims %clamped {axis = 1 : i32} : tensor<128xi32> -> tensor<128x1xi32>
+  %rowwide = arith.extsi %rowcol : tensor<128x1xi32> to tensor<128x1xi64>
+  %kwide = arith.extsi %k : i32 to i64
+  %ks = tt.splat %kwide : i64 -> tensor<128x1xi64>
+  %rowoff = arith.muli %rowwide, %ks : tensor<128x1xi64>
+  %xs = tt.splat %x : !tt.ptr<bf16> -> tensor<128x1x!tt.ptr<bf16>>
+  %xrows = tt.addptr %xs, %rowoff : tensor<128x1x!tt.ptr<bf16>>, tensor<128x1xi64>
+  %xwide = tt.broadcast %xrows : tensor<128x1x!tt.ptr<bf16>> -> !pa
+  %r64 = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32>
+  %colrow = tt.expand_dims %r64 {axis = 0 : i32} : tensor<64xi32> -> tensor<1x64xi32>
+  %cols = tt.broadcast %colrow : tensor<1x64xi32> -> tensor<128x64xi32>
+  %px = tt.addptr %xwide, %cols : !pa, tensor<128x64xi32>
+  %r256 = tt.make_range {end = 288 : i32, start = 32 : i32} : tensor<256xi32>
+  %bcol = tt.expand_dims %r256 {axis = 0 : i32} : tensor<256xi32> -> tensor<1x256xi32>
+  %bcols = tt.broadcast %bcol : tensor<1x256xi32> -> tensor<64x256xi32>
+  %ys = tt.splat %y : !tt.ptr<bf16> -> tensor<64x1x!tt.ptr<bf16>>
+  %r = scf.for %i = %c0 to %k step %c64 iter_args(%sum = %zero) -> (tensor<128x256xf32>) : i32 {
+    %is = tt.splat %i : i32 -> tensor<128x64xi32>
+    %pa = tt.addptr %px, %is : !pa, tensor<128x64xi32>
+    %ir = tt.splat %i : i32 -> tensor<64xi32>
+    %brow = arith.addi %ir, %r64 : tensor<64xi32>
+    %browcol = tt.expand_dims %brow {axis = 1 : i32} : tensor<64xi32> -> tensor<64x1xi32>
+    %browwide = arith.extsi %browcol : tensor<64x1xi32> to tensor<64x1xi64>
+    %browoff = arith.muli %browwide, %n : tensor<64x1xi64>
+    %yrows = tt.addptr %ys, %browoff : tensor<64x1x!tt.ptr<bf16>>, tensor<64x1xi64>
+    %ywide = tt.broadcast %yrows : tensor<64x1x!tt.ptr<bf16>> -> !pb
+    %pb = tt.addptr %ywide, %bcols : !pb, tensor<64x256xi32>
+    %ta = ttg.async_copy_global_to_local %pa, %ab : !pa -> <128x64xbf16, #shared, #smem, mutable>
+    %tb = ttg.async_copy_global_to_local %pb, %bb : !pb -> <64x256xbf16, #shared, #smem, mutable>
+    %c = ttg.async_commit_group tokens %ta, %tb
+    %w = ttg.async_wait %c {num = 0 : i32}
+    %ax = ttg.local_load %ab : !a -> tensor<128x64xbf16>
+    %bx = ttg.local_load %bb : !b -> tensor<64x256xbf16>
+    %d = tt.dot %ax, %bx, %sum : tensor<128x64xbf16> * tensor<64x256xbf16> -> tensor<128x256xf32>
+    scf.yield %d : tensor<128x256xf32>
+  } {tt.num_stages = 3 : i32}
+  tt.return %r : tensor<128x256xf32>
+}
+
+// Nor here.
+// CHECK-LABEL: tt.func public @every_other
+// CHECK-NOT: tma
+// CHECK: ttg.async_wait {num = 1 : i32}
+tt.func public @every_other(%x: !tt.ptr<bf16> {jitk.tensor, tt.divisibility = 16 : i32}, %y: !tt.ptr<bf16> {jitk.tensor, tt.divisibility = 16 : i32}, %k: i32 {jitk.size, tt.divisibility = 8 : i32}, %first: i32, %m: tensor<128x64xi1>) -> tensor<128x256xf32> {
+  %c0 = arith.constant 0 : i32
+  %c64 = arith.constant 64 : i32
+  %zero = arith.constant dense<0.0> : tensor<128x256xf32>
+  %n = arith.constant dense<4096> : tensor<64x1xi64>
+  %ab = ttg.local_alloc : () -> !a
+  %bb = ttg.local_alloc : () -> !b
+  %firsts = tt.splat %first : i32 -> tensor<128xi32>
+  %r128 = tt.make_range {end = 128 : i32, start = 0 : i32} : tensor<128xi32>
+  %row = arith.addi %firsts, %r128 : tensor<128xi32>
+  %twice = arith.addi %row, %r128 : tensor<128xi32>
+  %rowcol = tt.expand_dims %twice {axis = 1 : i32} : tensor<128xi32> -> tensor<128x1xi32>
+  %rowwide = arith.extsi %rowcol : tensor<128x1xi32> to tensor<128x1xi64>
+  %kwide = arith.extsi %k : i32 to i64
+  %ks = tt.splat %kwide : i64 -> tensor<128x1xi64>
+  %rowoff = arith.muli %rowwide, %ks : tensor<128x1xi64>
+  %xs = tt.splat %x : !tt.ptr<bf16> -> tensor<128x1x!tt.ptr<bf16>>
+  %xrows = tt.addptr %xs, %rowoff : tensor<128x1x!tt.ptr<bf16>>, tensor<128x1xi64>
+  %xwide = tt.broadcast %xrows : tensor<128x1x!tt.ptr<bf16>> -> !pa
+  %r64 = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32>
+  %colrow = tt.expand_dims %r64 {axis = 0 : i32} : tensor<64xi32> -> tensor<1x64xi32>
+  %cols = tt.broadcast %colrow : tensor<1x64xi32> -> tensor<128x64xi32>
+  %px = tt.addptr %xwide, %cols : !pa, tensor<128x64xi32>
+  %r256 = tt.make_range {end = 288 : i32, start = 32 : i32} : tensor<256xi32>
+  %bcol = tt.expand_dims %r256 {axis = 0 : i32} : tensor<256xi32> -> tensor<1x256xi32>
+  %bcols = tt.broadcast %bcol : tensor<1x256xi32> -> tensor<64x256xi32>
+  %ys = tt.splat %y : !tt.ptr<bf16> -> tensor<64x1x!tt.ptr<bf16>>
+  %r = scf.for %i = %c0 to %k step %c64 iter_args(%sum = %zero) -> (tensor<128x256xf32>) : i32 {
+    %is = tt.splat %i : i32 -> tensor<128x64xi32>
+    %pa = tt.addptr %px, %is : !pa, tensor<128x64xi32>
+    %ir = tt.splat %i : i32 -> tensor<64xi32>
+    %brow = arith.addi %ir, %r64 : tensor<64xi32>
+    %browcol = tt.expand_dims %brow {axis = 1 : i32} : tensor<64xi32> -> tensor<64x1xi32>
+    %browwide = arith.extsi %browcol : tensor<64x1xi32> to tensor<64x1xi64>
+    %browoff = arith.muli %browwide, %n : tensor<64x1xi64>
+    %yrows = tt.addptr %ys, %browoff : tensor<64x1x!tt.ptr<bf16>>, tensor<64x1xi64>
+    %ywide = tt.broadcast %yrows : tensor<64x1x!tt.ptr<bf16>> -> !pb
+    %pb = tt.addptr %ywide, %bcols : !pb, tensor<64x256xi32>
+    %ta = ttg.async_copy_global_to_local %pa, %ab : !pa -> <128x64xbf16, #shared, #smem, mutable>
+    %tb = ttg.async_copy_global_to_local %pb, %bb : !pb -> <64x256xbf16, #shared, #smem, mutable>
+    %c = ttg.async_commit_group tokens %ta, %tb
+    %w = ttg.async_wait %c {num = 0 : i32}
+    %ax = ttg.local_load %ab : !a -> tensor<128x64xbf16>
+    %bx = ttg.local_load %bb : !b -> tensor<64x256xbf16>
+    %d = tt.dot %ax, %bx, %sum : tensor<128x64xbf16> * tensor<64x256xbf16> -> tensor<128x256xf32>
+    scf.yield %d : tensor<128x256xf32>
+  } {tt.num_stages = 3 : i32}
+  tt.return %r : tensor<128x256xf32>
+}
+}
