@@ -49,6 +49,7 @@ MatmulTile chooseMatmulTile(const Description &description, const Target &target
       tilesAlong(description.dimension("m"), tile.m) * tilesAlong(description.dimension("n"), kWideColumns) >=
           kMultiprocessors) {
     tile.n = kWideColumns;
+    tile.groupRows = 16; // 132 of them at a time are about a square
   }
   // Eight warps are two warpgroups of wgmma. They also share those addresses: beside half of the largest tile, four
   // warps have no room for them.
@@ -167,7 +168,7 @@ Result<BuiltKernel> buildMatmul(const Description &description, const Target &ta
 
   KernelBuilder b(context, signature, target, "matmul", tile.numWarps);
   Value m = b.size("m"), n = b.size("n"), k = b.size("k");
-  TilePosition position = rasterize(b, b.programId(0), {b.ceilDiv(m, tile.m), b.ceilDiv(n, tile.n)});
+  TilePosition position = rasterize(b, b.programId(0), {b.ceilDiv(m, tile.m), b.ceilDiv(n, tile.n)}, tile.groupRows);
   Value firstRow = b.mul(position.row, b.i32(tile.m));
   Value firstColumn = b.mul(position.column, b.i32(tile.n));
 

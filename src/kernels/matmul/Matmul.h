@@ -10,6 +10,7 @@ namespace jitk::kernels {
 struct MatmulTile {
   int64_t m, n, k;
   unsigned numWarps;
+  int64_t groupRows = 8; ///< of tiles that CTAs that run together go down before they go right
 };
 
 /// Tile for the problem: as large as feeds the tensor cores, no larger than the problem. A function of the description
