@@ -210,33 +210,41 @@ def launcher(kernel, grid, arguments, constants, candidate):
     return lambda: kernel[grid](*arguments, **constants, num_warps=candidate.warps, num_stages=candidate.stages)
 
 
-def compile_candidates(problems):
+def candidates(problem, specialized):
+    """Candidates of Triton's with specialized warps are tried where that is asked for: one that hangs hangs the program."""
+    return (peer for peer in problem.triton_peers() if specialized or not peer[0].specialize)
+
+
+def compile_candidates(problems, specialized):
     """On all cores; what Triton cannot compile is left out when its turn comes."""
     with concurrent.futures.ThreadPoolExecutor() as pool, triton.AsyncCompileMode(pool, ignore_errors=True):
         for problem in problems:
-            for each, kernel, grid, arguments, constants in problem.triton_peers():
+            for each, kernel, grid, arguments, constants in candidates(problem, specialized):
                 kernel.warmup(*arguments, grid=grid, num_warps=each.warps, num_stages=each.stages, **constants)
 
 
-def fastest_triton(problem):
+def fastest_triton(problem, specialized):
     """The best right candidate, or None."""
     best, least = None, math.inf
-    for each, kernel, grid, arguments, constants in problem.triton_peers():
+    for each, kernel, grid, arguments, constants in candidates(problem, specialized):
         work = launcher(kernel, grid, arguments, constants, each)
+        print(f"  Triton {each}: ", end="", file=sys.stderr, flush=True)
         try:
             checked(problem, work)
             contender = Contender("Triton", work)
         except Exception as failure:  # of Triton's compiler or of a launch
-            print(f"  Triton {each}: {type(failure).__name__}: {str(failure).splitlines()[0][:100]}", file=sys.stderr)
+            print(f"{type(failure).__name__}: {str(failure).splitlines()[0][:100]}", file=sys.stderr)
             continue
         contender.configuration = str(each)
-        if (us := contender.take_turn(rest=0)) < least:
+        us = contender.take_turn(rest=0)
+        print(f"{us:.2f} us", file=sys.stderr)
+        if us < least:
             best, least = contender, us
         contender.times = []
     return best
 
 
-def measure(runtime, device, problem):
+def measure(runtime, device, problem, specialized):
     kernel = runtime.kernel(device, problem.text)
     needed = kernel.workspace_bytes()
     workspace = torch.empty(max(needed, 256), device="cuda", dtype=torch.uint8)
@@ -248,7 +256,7 @@ def measure(runtime, device, problem):
     require_equal_bits(launch, problem.outputs[0])
     ours = Contender("jitk", launch)
     contenders = [ours]
-    if best := fastest_triton(problem):
+    if best := fastest_triton(problem, specialized):
         contenders.append(best)
     for name, work in problem.torch_peers().items():
         try:
@@ -277,6 +285,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("problems")
     parser.add_argument("--out", required=True, help="file of JSON lines")
+    parser.add_argument("--specialized", action="store_true", help="also time Triton's kernels with specialized warps")
     options = parser.parse_args()
     with open(options.problems, encoding="utf-8") as file:
         lines = list(filter(None, (line.split("#")[0].strip() for line in file)))
@@ -284,7 +293,7 @@ def main():
     runtime = jitk.Runtime(store="")
     device = runtime.device("cuda:0")
     runtime.plan(lines).prepare(device)  # on all cores
-    compile_candidates(problems)
+    compile_candidates(problems, options.specialized)
     failed = False
     with open(options.out, "w", encoding="utf-8") as out:
         header = {"device": device.name, "driver": torch.version.cuda, "build": jitk.build_id(),
@@ -296,7 +305,7 @@ def main():
         for problem in problems:
             line = problem.text
             try:
-                result = measure(runtime, device, problem)
+                result = measure(runtime, device, problem, options.specialized)
                 ratios = "  ".join(f"{name} {peer['median_us'] / result['median_us']:.3f}"
                                    for name, peer in result["peers"].items())
                 print(f"{line:88} {result['median_us']:9.2f} us  {ratios}", flush=True)
