@@ -10,6 +10,7 @@ import argparse
 import concurrent.futures
 import json
 import math
+import os
 import statistics
 import sys
 
@@ -297,7 +298,7 @@ def main():
     failed = False
     with open(options.out, "w", encoding="utf-8") as out:
         header = {"device": device.name, "driver": torch.version.cuda, "build": jitk.build_id(),
-                  "command": " ".join(["bench_peers.py", *sys.argv[1:]]),
+                  "command": f"bench_peers.py {os.path.basename(options.problems)} --out {os.path.basename(options.out)}",
                   "protocol": f"Graphs of up to {MOST_CALLS} calls, {2 * ROUNDS * REPLAYS} replays, median; contenders take turns "
                               f"A B C C B A, three times, {REST_S * 1e3:.0f} ms of rest and one replay before each turn; "
                               f"warm L2. torch {torch.__version__}, Triton {triton.__version__}."}
