@@ -26,7 +26,16 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
   // CHECK: llvm.return
   // CHECK: ^[[LEAVE]]:
   // CHECK-NEXT: llvm.return
+  // The registers that the partition's warpgroup gives up are taken again when all warps have met.
   // CHECK: ptx.inst "setmaxnreg.dec"() {imms = array<i64: 24>}
+  // CHECK: llvm.cond_br %{{.*}}, ^{{.*}}, ^[[NOTHING:.*]]
+  // CHECK: ptx.inst "barrier.sync"() {imms = array<i64: 1>}
+  // CHECK-NEXT: llvm.br
+  // CHECK: ^[[DONE:.*]]: // 2 preds
+  // CHECK-NEXT: ptx.inst "barrier.sync"() {imms = array<i64: 1>}
+  // CHECK-NEXT: ptx.inst "setmaxnreg.inc"() {imms = array<i64: 256>}
+  // CHECK: ^[[NOTHING]]:
+  // CHECK-NEXT: llvm.br ^[[DONE]]
   tt.func public @kernel(%p: !tt.ptr<i32> {tt.divisibility = 16 : i32}) {
     ttg.warp_specialize(%p) attributes {requestedRegisters = array<i32: 24>}
     default {
@@ -49,18 +58,23 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
   // Where CTAs of a cluster are programs of their own, those of the cluster meet around the regions too.
   // CHECK-LABEL: llvm.func @cluster
   // CHECK: ptx.inst "barrier.sync"() {imms = array<i64: 1>}
-  // CHECK: ptx.inst "barrier.cluster.arrive"
+  // CHECK-NEXT: ptx.inst "barrier.cluster.arrive"
   // CHECK-NEXT: ptx.inst "barrier.cluster.wait"
-  // CHECK: ptx.inst "barrier.cluster.arrive"
+  // CHECK: llvm.switch
+  // CHECK: ptx.inst "barrier.sync"() {imms = array<i64: 1>}
+  // CHECK-NEXT: ptx.inst "barrier.cluster.arrive"
   // CHECK-NEXT: ptx.inst "barrier.cluster.wait"
-  // CHECK-NEXT: ptx.inst "barrier.sync"() {imms = array<i64: 1>}
   // CHECK: llvm.return
   // CHECK: llvm.return
   // CHECK: ptx.inst "barrier.cluster.arrive"
   // CHECK-NEXT: ptx.inst "barrier.cluster.wait"
-  // CHECK: ptx.inst "barrier.cluster.arrive"
+  // CHECK: ^[[BACK:.*]]: // 2 preds
+  // CHECK-NEXT: ptx.inst "barrier.cluster.arrive"
   // CHECK-NEXT: ptx.inst "barrier.cluster.wait"
-  // CHECK-NEXT: ptx.inst "barrier.sync"() {imms = array<i64: 1>}
+  // CHECK: ptx.inst "barrier.sync"() {imms = array<i64: 1>}
+  // CHECK-NEXT: llvm.br ^[[BACK]]
+  // CHECK: ptx.inst "barrier.sync"() {imms = array<i64: 1>}
+  // CHECK-NEXT: llvm.br ^[[BACK]]
   tt.func public @cluster() attributes {"ttg.cluster-dim-x" = 2 : i32} {
     ttg.warp_specialize()
     default {

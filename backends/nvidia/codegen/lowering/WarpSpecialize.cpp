@@ -6,13 +6,16 @@
 //     captures and the region's number  -------->
 //     meet                                          meet
 //     default region                                run the partition of this warp, if any
-//     meet                                          meet, loop
+//     meet, registers back                          meet, registers back, loop
 //     ...
 //     at the return: number = none, meet            meet, return
 //
 // Where CTAs of a cluster are programs of their own, those of all CTAs meet beside the two meetings around the regions.
 // All warps meet at named barrier 1; barrier 0 is the kernel's warps', each partition has one of the others. The number
 // lies in shared memory at the function's `allocation.offset`, the captures at the operation's.
+//
+// Registers change back when all warps have met: a warp that has nothing to run, or is done, would otherwise take again
+// those that it gave up, for which another one, late to begin, then waits without end.
 
 #include "backends/nvidia/codegen/lowering/WarpSpecialize.h"
 
@@ -201,9 +204,8 @@ LogicalResult Workers::run(Block *entry, Value warp) {
   return success();
 }
 
-/// Meets the kernel's warps and waits for more.
+/// Waits for more to run.
 void Workers::branchBack() {
-  meet(b);
   auto branch = LLVM::BrOp::create(b, b.loc(), ValueRange(), loop);
   // What one partition computes must not be hoisted to where all of them pass.
   auto licm = LLVM::LoopLICMAttr::get(b.getContext(), /*disable=*/b.getBoolAttr(true), /*versioningDisable=*/nullptr);
@@ -248,6 +250,7 @@ LogicalResult Workers::runOperation(ttg::WarpSpecializeOp op, Block *dispatch, V
     }
     b.setInsertionPointToEnd(next);
   }
+  meet(b);
   LLVM::BrOp::create(b, b.loc(), ValueRange(), back);
   b.setInsertionPointToEnd(back);
   meetCluster(f);
@@ -279,6 +282,7 @@ LogicalResult Workers::runCrew(ttg::WarpSpecializeOp op, const Crew &crew, Value
     }
   }
   b.setInsertionPointToEnd(done);
+  meet(b);
   changeRegisters(b, crew.registers, initial);
   LLVM::BrOp::create(b, b.loc(), ValueRange(), back);
   return success();
@@ -345,9 +349,9 @@ static LogicalResult lowerWarpSpecialize(ttg::WarpSpecializeOp op, FunctionLower
   }
 
   b.setInsertionPointToEnd(after);
+  meet(b);
   changeRegisters(b, own, initial);
   meetCluster(f);
-  meet(b);
   unsigned next = 0;
   for (Value result : op.getResults()) {
     unsigned count = f.numRegisters(result.getType());
