@@ -437,6 +437,10 @@ public:
   void visitNonControlFlowArguments(Operation *op, const RegionSuccessor &successor, ArrayRef<AxisLattice *> arguments,
                                     unsigned firstIndex) override;
   void setToEntryState(AxisLattice *lattice) override;
+
+private:
+  /// The arguments of a partition are what the operation around it hands over.
+  void visitCaptures(ttg::WarpSpecializePartitionsOp op, ArrayRef<AxisLattice *> arguments);
 };
 
 } // namespace
@@ -463,6 +467,10 @@ LogicalResult Propagation::visitOperation(Operation *op, ArrayRef<const AxisLatt
 
 void Propagation::visitNonControlFlowArguments(Operation *op, const RegionSuccessor &successor,
                                                ArrayRef<AxisLattice *> arguments, unsigned firstIndex) {
+  if (auto partitions = dyn_cast<ttg::WarpSpecializePartitionsOp>(op)) {
+    visitCaptures(partitions, arguments);
+    return;
+  }
   auto loop = dyn_cast<scf::ForOp>(op);
   if (!loop) {
     return SparseForwardDataFlowAnalysis::visitNonControlFlowArguments(op, successor, arguments, firstIndex);
@@ -478,6 +486,15 @@ void Propagation::visitNonControlFlowArguments(Operation *op, const RegionSucces
   induction.nonNegative = lower.nonNegative;
   AxisLattice *lattice = getLatticeElement(loop.getInductionVar());
   propagateIfChanged(lattice, lattice->join(induction));
+}
+
+void Propagation::visitCaptures(ttg::WarpSpecializePartitionsOp op, ArrayRef<AxisLattice *> arguments) {
+  auto specialize = cast<ttg::WarpSpecializeOp>(op->getParentOp());
+  for (auto [captured, argument] : llvm::zip_equal(specialize.getExplicitCaptures(), arguments)) {
+    Block *block = cast<BlockArgument>(argument->getAnchor()).getOwner();
+    const AxisInfo &info = getLatticeElementFor(getProgramPointBefore(block), captured)->getValue();
+    propagateIfChanged(argument, argument->join(info));
+  }
 }
 
 void Propagation::setToEntryState(AxisLattice *lattice) {

@@ -131,3 +131,25 @@ tt.func @stated(%p: tensor<8x64x!tt.ptr<f16>> {tt.contiguity = dense<[1, 8]> : t
   %v = tt.addptr %q, %zero {tt.constancy = dense<[1, 4]> : tensor<2xi32>} : tensor<8x64x!tt.ptr<f16>>, tensor<8x64xi32>
   tt.return
 }
+
+// -----
+
+// What a partition is handed keeps what holds for it.
+module attributes {"ttg.num-warps" = 4 : i32} {
+tt.func @captures(%p: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %n: i32) {
+  ttg.warp_specialize(%p, %n)
+  default {
+    ttg.warp_yield
+  }
+  partition0(%q: !tt.ptr<f32>, %m: i32) num_warps(1) {
+    // expected-remark @+1 {{constant = 4}}
+    %c4 = arith.constant 4 : i32
+    // expected-remark @+1 {{divisibility = [4]}}
+    %i = arith.muli %m, %c4 : i32
+    // expected-remark @+1 {{divisibility = [16]}}
+    %r = tt.addptr %q, %i : !tt.ptr<f32>, i32
+    ttg.warp_return
+  } : (!tt.ptr<f32>, i32) -> ()
+  tt.return
+}
+}
