@@ -2,7 +2,7 @@
 
 #include "src/kernels/fp8/Fp8BlockMatmul.h"
 #include "src/kernels/fp8/RowGroups.h"
-#include "src/kernels/fp8/ScaleFeed.h"
+#include "src/kernels/fp8/ScaleWriter.h"
 #include "src/kernels/matmul/PartialSums.h"
 #include "src/kernels/matmul/PersistentProduct.h"
 
@@ -35,22 +35,17 @@ namespace {
 class PersistentFp8Matmul : public PersistentProduct {
 public:
   PersistentFp8Matmul(KernelBuilder &builder, const ProductShapes &shapes, RowGroups groups)
-      : PersistentProduct(builder, shapes), groups_(groups), numBlocks_(llvm::divideCeil(shapes.k, kScaleBlock)),
-        numOwnBlocks_(llvm::divideCeil(shapes.depth(), kScaleBlock)),
-        window_(tile_.columns > kWindowColumns ? 1 : size_t(tile_.unrolled) * parts_.size()) {
-    if (tile_.scaleSlots > 0) {
-      feed_.emplace(b, shapes);
-    }
-  }
+      : PersistentProduct(builder, shapes), groups_(groups), numBlocks_(llvm::divideCeil(shapes.depth(), kScaleBlock)),
+        isTight_(tile_.columns > kWideColumns), window_(isTight_ ? 1 : size_t(tile_.unrolled) * parts_.size()),
+        scales_(b, *ring_, shapes, groups == RowGroups::Masked ? b.mul(b.size("groups"), b.size("m")) : b.size("m")) {}
 
 private:
-  /// More columns leave registers for one part's partial sums alone.
-  static constexpr int64_t kWindowColumns = 192;
+  /// More columns leave registers for one part's partial sums alone, and the rows of A are read from shared memory
+  /// twice, whose bandwidth is then the limit.
+  static constexpr int64_t kWideColumns = 192;
 
-  llvm::SmallVector<Value> multiply(int64_t consumer, const ProductTile &at,
-                                    llvm::MutableArrayRef<RingPosition> positions) override;
-  llvm::SmallVector<RingPosition> startsOfOwnRings() const override;
-  void fillOwnRings() override;
+  llvm::SmallVector<Value> multiply(int64_t consumer, const ProductTile &at, RingPosition &position) override;
+  void writeVectors() override;
   Value partColumn(const TilePosition &at, size_t part) override;
   Value operandColumn(const TilePosition &at, size_t part) override;
   Value firstRow(const TilePosition &at, int64_t consumer) override;
@@ -58,38 +53,30 @@ private:
   llvm::SmallVector<Value> forEachNamedTile(ValueRange carried, TileBody body);
   llvm::SmallVector<Value> forEachMaskedTile(ValueRange carried, TileBody body);
 
-  using LoadScales = llvm::function_ref<llvm::SmallVector<Scales>()>;
-  /// sums + `count` blocks, whose scales are loaded while the first products run; moves the position past them.
-  llvm::SmallVector<Value> addBlocks(int64_t consumer, int64_t count, LoadScales loadScales, ValueRange sums,
-                                     RingPosition &position);
+  /// Products in flight, each with accumulators of its own, which are promoted in their order.
+  struct InFlight {
+    llvm::SmallVector<Value> partials, scales; ///< the oldest one first
+    llvm::SmallVector<Value> slots;            ///< of their blocks
+    RingPosition next;                         ///< of the block that is started next
+    Value rows;                                ///< of A in the newest block: a buffer, or in registers
+    Value promoted;                            ///< the last one that has been, whose registers are free
+  };
+  /// Starts product number `product`: part after part, block after block.
+  void start(int64_t consumer, size_t product, InFlight &products);
+  /// Adds the oldest product in flight, of number `product`, to its sum; gives the block's slot back after the last.
+  void promote(size_t product, InFlight &products, llvm::MutableArrayRef<Value> sums);
 
-  /// The same of the blocks of a slot of scales; carries the sums and both positions.
-  llvm::SmallVector<Value> addSlot(int64_t consumer, ValueRange carried);
-  /// The same of blocks one by one, whose scales are in registers; carries the sums and the operands' position.
-  llvm::SmallVector<Value> addInLoop(int64_t consumer, llvm::ArrayRef<Scales> scales, ValueRange carried);
+  /// sums + the next `count` blocks; moves the position past them.
+  llvm::SmallVector<Value> addBlocks(int64_t consumer, int64_t count, ValueRange sums, RingPosition &position);
 
   /// The row of Bs that row `row` of the group's B is scaled with.
   Value blockOfB(const TilePosition &at, Value row);
-  /// The rows of As or of Bs where the scales of a consumer's rows and of each part begin.
-  Value leftScaleRow(int64_t consumer, const TilePosition &at);
-  llvm::SmallVector<Value> rightScaleRows(const TilePosition &at);
-
-  // Without a feed.
-  /// Pointers to the scales of the first block.
-  Scales pointersToScales(int64_t consumer, const TilePosition &at);
-  /// Where the scales of rows of A lie, from row `first` on: a vector.
-  Value rowPointers(Value first, int64_t rows);
-  Value blockPointer(Value row);
-  Scales load(const Scales &pointers, Value block);
-
-  /// The products of scales for a part, as large as the part.
-  Value scaleOf(size_t part, const Scales &scales);
 
   RowGroups groups_;
-  int64_t numBlocks_;    ///< of K
-  int64_t numOwnBlocks_; ///< of the part of K that is summed for a tile
-  size_t window_;        ///< products in flight
-  std::optional<ScaleFeed> feed_;
+  int64_t numBlocks_; ///< of the part of K that is summed for a tile
+  bool isTight_;
+  size_t window_; ///< products in flight
+  ScaleWriter scales_;
 };
 
 } // namespace
@@ -172,194 +159,99 @@ Value PersistentFp8Matmul::blockOfB(const TilePosition &at, Value row) {
   return at.group ? b.add(block, b.mul(at.group, blocks)) : block;
 }
 
-Value PersistentFp8Matmul::leftScaleRow(int64_t consumer, const TilePosition &at) {
-  Value row = firstRow(at, consumer);
-  return tile_.transposed ? blockOfB(at, row) : row;
-}
-
-llvm::SmallVector<Value> PersistentFp8Matmul::rightScaleRows(const TilePosition &at) {
-  llvm::SmallVector<Value> rows;
-  for (size_t part = 0; part < parts_.size(); ++part) {
-    Value column = partColumn(at, part);
-    rows.push_back(tile_.transposed ? column : blockOfB(at, column));
-  }
-  return rows;
-}
-
-Value PersistentFp8Matmul::scaleOf(size_t part, const Scales &scales) {
-  auto left = cast<RankedTensorType>(scales.left.getType());
-  auto right = cast<RankedTensorType>(scales.right[part].getType());
-  int64_t shape[] = {left.getShape()[0], right.getShape()[1]}; // of which one is 1
-  Value scale = b.mulf(b.spread(scales.left, shape), b.spread(scales.right[part], shape));
-  return b.spread(scale, {kConsumerRows, parts_[part]});
-}
-
-llvm::SmallVector<RingPosition> PersistentFp8Matmul::startsOfOwnRings() const {
-  return feed_ ? llvm::SmallVector<RingPosition>{feed_->start()} : llvm::SmallVector<RingPosition>();
-}
-
-void PersistentFp8Matmul::fillOwnRings() {
-  RingPosition start = feed_->start();
-  forEachProduct({start.slot, start.phase}, [&](const ProductTile &at, ValueRange carried) {
-    llvm::SmallVector<Value> left, right = rightScaleRows(at);
+void PersistentFp8Matmul::writeVectors() {
+  RingPosition start = ring_->start();
+  forEachProduct({start.slot, start.phase}, [&](const ProductTile &at, ValueRange carried) -> llvm::SmallVector<Value> {
+    llvm::SmallVector<Value> rows;
     for (int64_t consumer = 0; consumer < tile_.numConsumers(); ++consumer) {
-      left.push_back(leftScaleRow(consumer, at));
+      Value row = firstRow(at, consumer);
+      rows.push_back(tile_.transposed ? blockOfB(at, row) : row);
     }
-    Value first = b.div(at.firstK, b.i32(kScaleBlock));
-    return b.loop(b.i32(0), b.i32(numOwnBlocks_), PersistentTile::kBlocksOfScales, carried,
-                  [&](Value block, ValueRange now) -> llvm::SmallVector<Value> {
-                    RingPosition next = feed_->load({now[0], now[1]}, left, right, b.add(first, block));
-                    return {next.slot, next.phase};
-                  });
+    for (size_t part = 0; part < parts_.size(); ++part) {
+      Value column = partColumn(at, part);
+      rows.push_back(tile_.transposed ? column : blockOfB(at, column));
+    }
+    Value block = at.split ? b.mul(at.split, b.i32(numBlocks_)) : b.i32(0);
+    RingPosition next = scales_.write(rows, block, {carried[0], carried[1]});
+    return {next.slot, next.phase};
   });
-}
-
-Value PersistentFp8Matmul::rowPointers(Value first, int64_t rows) {
-  // Rows past the end read the last row's: their products are never stored.
-  Value row = b.add(b.splat(first, {rows}), b.range(rows));
-  if (!b.isMultiple("m", rows)) {
-    row = b.minimum(row, b.splat(b.sub(b.size("m"), b.i32(1)), {rows}));
-  }
-  return b.pointers(b.tensorParameter("a_scale"), b.mul(b.toI64(row), b.splat(b.i64(numBlocks_), {rows})));
-}
-
-Value PersistentFp8Matmul::blockPointer(Value row) {
-  return b.advance(b.tensorParameter("b_scale"), b.mul(b.toI64(row), b.i64(numBlocks_)));
-}
-
-Scales PersistentFp8Matmul::pointersToScales(int64_t consumer, const TilePosition &at) {
-  Value row = leftScaleRow(consumer, at);
-  Scales scales{tile_.transposed ? blockPointer(row) : rowPointers(row, kConsumerRows), {}};
-  for (auto [first, columns] : llvm::zip_equal(rightScaleRows(at), parts_)) {
-    scales.right.push_back(tile_.transposed ? rowPointers(first, columns) : blockPointer(first));
-  }
-  return scales;
-}
-
-Scales PersistentFp8Matmul::load(const Scales &pointers, Value block) {
-  auto loadAt = [&](Value pointer, unsigned axis) {
-    auto vector = dyn_cast<RankedTensorType>(pointer.getType());
-    Value scale = b.load(b.advance(pointer, vector ? b.splat(block, vector.getShape()) : block));
-    return vector ? b.expand(scale, axis) : b.splat(scale, {1, 1});
-  };
-  Scales scales{loadAt(pointers.left, 1), {}};
-  for (Value pointer : pointers.right) {
-    scales.right.push_back(loadAt(pointer, 0));
-  }
-  return scales;
 }
 
 // --- products
 
-llvm::SmallVector<Value> PersistentFp8Matmul::addBlocks(int64_t consumer, int64_t count, LoadScales loadScales,
-                                                        ValueRange sums, RingPosition &position) {
-  // Block after block, part after part; `window_` products are in flight, each in accumulators of its own.
-  size_t numParts = parts_.size(), numProducts = size_t(count) * numParts;
-  llvm::SmallVector<Value> next(sums), empty = zeros(), partials, slots;
-  llvm::SmallVector<Scales> scales;
-  auto start = [&] {
-    size_t part = partials.size() % numParts;
-    if (part == 0) {
-      ring_->await(position);
-      slots.push_back(position.slot);
-    }
-    partials.push_back(startPart(consumer, position, part, empty[part], /*accumulates=*/false));
-    position = part + 1 == numParts ? ring_->next(position) : position;
-  };
-  for (size_t product = 0; product < numProducts; ++product) {
-    while (partials.size() < std::min(numProducts, product + window_)) {
-      start();
-    }
-    if (scales.empty()) {
-      scales = loadScales();
-    }
-    size_t block = product / numParts, part = product % numParts;
-    Value partial = b.awaitProducts(partials[product], unsigned(partials.size() - 1 - product));
-    if (part + 1 == numParts) {
-      ring_->release(slots[block]);
-    }
-    next[part] = b.addf(next[part], b.mulf(partial, scaleOf(part, scales[block])));
+void PersistentFp8Matmul::start(int64_t consumer, size_t product, InFlight &products) {
+  size_t part = product % parts_.size();
+  if (part == 0) {
+    RingPosition here = products.next;
+    ring_->await(here);
+    products.slots.push_back(here.slot);
+    products.rows = isTight_ ? ring_->read(here, unsigned(consumer)) : leftBuffer(here, consumer);
+    llvm::append_range(products.scales, scales_.read(consumer, here));
+    products.next = ring_->next(here);
   }
+  Value slot = products.slots.back();
+  Value accumulator = b.full(0, {kConsumerRows, parts_[part]}, b.getF32Type()), accumulates = b.boolean(false);
+  if (isTight_ && products.promoted) {
+    // In the registers of the last product, which ptxas would not take by itself: it shall not know that nothing is
+    // added to.
+    accumulator = products.promoted;
+    accumulates = b.lessThan(slot, b.i32(0));
+  }
+  products.partials.push_back(startPart(products.rows, {slot, {}}, part, accumulator, accumulates));
+}
+
+void PersistentFp8Matmul::promote(size_t product, InFlight &products, llvm::MutableArrayRef<Value> sums) {
+  size_t part = product % parts_.size();
+  Value partial = b.awaitProducts(products.partials.front(), unsigned(products.partials.size() - 1));
+  if (part + 1 == parts_.size()) {
+    ring_->release(products.slots.front());
+    products.slots.erase(products.slots.begin());
+  }
+  Value scale = b.spread(products.scales.front(), {kConsumerRows, parts_[part]});
+  sums[part] = b.addf(sums[part], b.mulf(partial, scale));
+  products.partials.erase(products.partials.begin());
+  products.scales.erase(products.scales.begin());
+  products.promoted = partial;
+}
+
+llvm::SmallVector<Value> PersistentFp8Matmul::addBlocks(int64_t consumer, int64_t count, ValueRange sums,
+                                                        RingPosition &position) {
+  size_t numProducts = size_t(count) * parts_.size(), window = std::min(window_, numProducts);
+  llvm::SmallVector<Value> next(sums);
+  InFlight products;
+  products.next = position;
+  for (size_t product = 0; product < window; ++product) {
+    start(consumer, product, products);
+  }
+  for (size_t product = 0; product < numProducts; ++product) {
+    promote(product, products, next);
+    if (product + window < numProducts) {
+      start(consumer, product + window, products);
+    }
+  }
+  position = products.next;
   return next;
 }
 
-llvm::SmallVector<Value> PersistentFp8Matmul::addSlot(int64_t consumer, ValueRange carried) {
-  constexpr int64_t kBlocks = PersistentTile::kBlocksOfScales;
-  size_t numSums = parts_.size();
-  RingPosition position = {carried[numSums], carried[numSums + 1]}, ofScales = {carried[numSums + 2], carried.back()};
-  llvm::SmallVector<Value> after;
-  if (tile_.columns <= kScaleBlock) {
-    auto read = [&] { return feed_->read(consumer, ofScales); };
-    after = addBlocks(consumer, kBlocks, read, carried.take_front(numSums), position);
-    after.append({position.slot, position.phase});
-  } else {
-    after.assign(carried.begin(), carried.begin() + ptrdiff_t(numSums) + 2);
-    after = addInLoop(consumer, feed_->read(consumer, ofScales), after);
-  }
-  after.append({ofScales.slot, ofScales.phase});
-  return after;
-}
-
-llvm::SmallVector<Value> PersistentFp8Matmul::addInLoop(int64_t consumer, llvm::ArrayRef<Scales> scales,
-                                                        ValueRange carried) {
-  // Written out, the blocks would have partial sums in registers of their own, more than there are. The scales move up,
-  // in a ring, so that all of them have one layout.
-  size_t numSums = parts_.size(), numOfBlock = 1 + numSums;
-  llvm::SmallVector<Value> state(carried);
-  for (const Scales &ofBlock : scales) {
-    state.push_back(ofBlock.left);
-    llvm::append_range(state, ofBlock.right);
-  }
-  state = b.loop(b.i32(0), b.i32(int64_t(scales.size())), 1, state, [&](Value, ValueRange now) {
-    RingPosition position = {now[numSums], now[numSums + 1]};
-    ValueRange ring = now.drop_front(numSums + 2);
-    auto first = [&] { return llvm::SmallVector<Scales>{{ring.front(), llvm::to_vector(ring.slice(1, numSums))}}; };
-    llvm::SmallVector<Value> next = addBlocks(consumer, 1, first, now.take_front(numSums), position);
-    next.append({position.slot, position.phase});
-    llvm::append_range(next, ring.drop_front(numOfBlock));
-    llvm::append_range(next, ring.take_front(numOfBlock));
-    return next;
-  });
-  state.truncate(numSums + 2);
-  return state;
-}
-
-llvm::SmallVector<Value> PersistentFp8Matmul::multiply(int64_t consumer, const ProductTile &at,
-                                                       llvm::MutableArrayRef<RingPosition> positions) {
+llvm::SmallVector<Value> PersistentFp8Matmul::multiply(int64_t consumer, const ProductTile &, RingPosition &position) {
+  // So many blocks are written out: nothing is in flight where a loop's turn ends, since ptxas does not see, over the
+  // end of a loop, which sums are done.
+  int64_t ofTurn = tile_.columns <= kScaleBlock ? 4 : isTight_ ? 1 : 2;
   llvm::SmallVector<Value> carried = zeros();
-  size_t numSums = parts_.size();
-  for (const RingPosition &position : positions) {
-    carried.append({position.slot, position.phase});
+  carried.append({position.slot, position.phase});
+  auto add = [&](int64_t count, ValueRange now) {
+    RingPosition at = {now.drop_back().back(), now.back()};
+    llvm::SmallVector<Value> next = addBlocks(consumer, count, now.drop_back(2), at);
+    next.append({at.slot, at.phase});
+    return next;
+  };
+  carried =
+      b.loop(b.i32(0), b.i32(numBlocks_ / ofTurn), 1, carried, [&](Value, ValueRange now) { return add(ofTurn, now); });
+  if (int64_t rest = numBlocks_ % ofTurn) {
+    carried = add(rest, carried);
   }
-  if (feed_) {
-    carried = b.loop(b.i32(0), b.i32(numOwnBlocks_), PersistentTile::kBlocksOfScales, carried,
-                     [&](Value, ValueRange now) { return addSlot(consumer, now); });
-  } else {
-    Scales pointers = pointersToScales(consumer, at);
-    auto add = [&](Value first, int64_t count, ValueRange now) {
-      RingPosition position = {now[numSums], now[numSums + 1]};
-      auto loadAll = [&] {
-        llvm::SmallVector<Scales> scales;
-        for (int64_t block = 0; block < count; ++block) {
-          scales.push_back(load(pointers, b.add(first, b.i32(block))));
-        }
-        return scales;
-      };
-      llvm::SmallVector<Value> after = addBlocks(consumer, count, loadAll, now.take_front(numSums), position);
-      after.append({position.slot, position.phase});
-      return after;
-    };
-    int64_t rest = numBlocks_ % tile_.unrolled, whole = numBlocks_ - rest;
-    carried = b.loop(b.i32(0), b.i32(whole), tile_.unrolled, carried,
-                     [&](Value block, ValueRange now) { return add(block, tile_.unrolled, now); });
-    if (rest) {
-      carried = add(b.i32(whole), rest, carried);
-    }
-  }
-  for (auto [ring, position] : llvm::enumerate(positions)) {
-    position = {carried[numSums + 2 * ring], carried[numSums + 2 * ring + 1]};
-  }
-  carried.truncate(numSums);
+  position = {carried.end()[-2], carried.back()};
+  carried.truncate(parts_.size());
   return carried;
 }
 
@@ -424,6 +316,7 @@ Result<BuiltKernel> buildPersistentFp8Matmul(const Description &description, llv
   auto shapes = llvm::map_to_vector<5>(variants, [&](const PersistentVariant &variant) {
     ProductShapes shape(variant.tile, description.dimension("k").value, /*isColumnMajorB=*/true, inputType, outputType);
     shape.batch = groups == RowGroups::Masked ? "groups" : nullptr;
+    shape.vectors = ScaleWriter::vectorsOf(shape);
     return shape;
   });
   KernelSignature signature;
@@ -441,23 +334,10 @@ Result<BuiltKernel> buildPersistentFp8Matmul(const Description &description, llv
   }
   ProductTiles tiles(shapes);
   Type fp32 = elementTypeOf("fp32", context);
-  llvm::SmallVector<SharedTile> scalesOfA, scalesOfB;
-  for (const ProductShapes &shape : shapes) {
-    if (shape.tile.scaleSlots > 0) {
-      ScaleFeed::addTiles(shape, scalesOfA, scalesOfB);
-    }
-  }
-  auto blocksOf = [](const Expression &size) {
-    return Expression::binary(Op::CeilDiv, size, Expression::constant(kScaleBlock));
-  };
-  Expression blocksOfB = blocksOf(n);
-  if (groups != RowGroups::None) {
-    blocksOfB = Expression::binary(Op::Mul, signature.expression("groups"), blocksOfB);
-  }
   signature.tiledTensor("a", inputType, rows, k, tiles.a);
-  signature.tiledTensor("a_scale", fp32, rows, blocksOf(k), scalesOfA);
+  signature.tensor("a_scale", fp32);
   signature.tiledTensor("b", inputType, columns, k, tiles.b);
-  signature.tiledTensor("b_scale", fp32, blocksOfB, blocksOf(k), scalesOfB);
+  signature.tensor("b_scale", fp32);
   if (groups != RowGroups::None) {
     signature.tensor(groups == RowGroups::Masked ? "valid_rows" : "row_group", elementTypeOf("int32", context));
   }

@@ -26,8 +26,7 @@ public:
   using PersistentProduct::PersistentProduct;
 
 private:
-  llvm::SmallVector<Value> multiply(int64_t consumer, const ProductTile &at,
-                                    llvm::MutableArrayRef<RingPosition> positions) override;
+  llvm::SmallVector<Value> multiply(int64_t consumer, const ProductTile &at, RingPosition &position) override;
   llvm::SmallVector<Value> startBlock(int64_t consumer, const RingPosition &position, ValueRange sums,
                                       bool accumulates);
   llvm::SmallVector<Value> awaitBlocks(ValueRange sums, unsigned inFlight);
@@ -40,7 +39,8 @@ llvm::SmallVector<Value> PersistentMatmul::startBlock(int64_t consumer, const Ri
   ring_->await(position);
   llvm::SmallVector<Value> next;
   for (auto [part, sum] : llvm::enumerate(sums)) {
-    next.push_back(startPart(consumer, position, part, sum, accumulates));
+    next.push_back(
+        startPart(leftBuffer(position, consumer), position, part, sum, accumulates ? Value() : b.boolean(false)));
   }
   return next;
 }
@@ -49,9 +49,7 @@ llvm::SmallVector<Value> PersistentMatmul::awaitBlocks(ValueRange sums, unsigned
   return llvm::map_to_vector(sums, [&](Value sum) { return b.awaitProducts(sum, inFlight * unsigned(parts_.size())); });
 }
 
-llvm::SmallVector<Value> PersistentMatmul::multiply(int64_t consumer, const ProductTile &,
-                                                    llvm::MutableArrayRef<RingPosition> positions) {
-  RingPosition &position = positions.front();
+llvm::SmallVector<Value> PersistentMatmul::multiply(int64_t consumer, const ProductTile &, RingPosition &position) {
   // One block's products are in flight while the next ones are started; a slot is given back when those have begun.
   llvm::SmallVector<Value> carried = startBlock(consumer, position, zeros(), /*accumulates=*/false);
   workBesideProducts();

@@ -10,6 +10,8 @@ namespace jitk::kernels {
 
 /// Of a thread. Two consumers hold up to 192 accumulators a thread; the producer holds next to nothing.
 static constexpr unsigned kConsumerRegisters = 240, kProducerRegisters = 24;
+/// The same where vectors pass through the registers of a role beside the producer.
+static constexpr unsigned kConsumerRegistersBesideWriter = 232, kWriterRegisters = 40;
 
 bool isMultipleOf(const Dimension &dimension, int64_t factor) {
   return (dimension.isStatic() ? dimension.value : dimension.divisor) % factor == 0;
@@ -48,7 +50,8 @@ PersistentProduct::PersistentProduct(KernelBuilder &builder, const ProductShapes
   for (int64_t part : parts_) {
     tiles.push_back(shapes.rightTile(part));
   }
-  ring_.emplace(b, tile_.stages, tiles, kWarpsOfConsumer * unsigned(tile_.numConsumers()), unsigned(tile_.sharers));
+  ring_.emplace(b, tile_.stages, tiles, kWarpsOfConsumer * unsigned(tile_.numConsumers()), unsigned(tile_.sharers),
+                Ring::Vectors{shapes.vectors, shapes.vectors.empty() ? 0 : kWarpsOfWriter});
   for (int64_t consumer = 0; consumer < tile_.numConsumers(); ++consumer) {
     std::map<int64_t, TileStore> &stores = stores_.emplace_back();
     for (int64_t part : parts_) {
@@ -66,22 +69,24 @@ PersistentProduct::PersistentProduct(KernelBuilder &builder, const ProductShapes
 void PersistentProduct::write() {
   auto produceAll = [&] { produce(); };
   auto feedAll = [&] { feed(); };
-  auto fillAll = [&] { fillOwnRings(); };
+  auto writeAll = [&] { writeVectors(); };
   auto consumeFirst = [&] { consume(0); };
   auto consumeSecond = [&] { consume(1); };
   // One consumer has registers enough as launched.
   bool isPair = tile_.numConsumers() == 2;
-  unsigned few = isPair ? kProducerRegisters : 0;
+  bool isWriting = !shapes_.vectors.empty();
+  unsigned many = isWriting ? kConsumerRegistersBesideWriter : kConsumerRegisters;
+  unsigned few = !isPair ? 0 : isWriting ? kWriterRegisters : kProducerRegisters;
   llvm::SmallVector<Role> roles = {Role{.numWarps = kWarpsOfConsumer, .body = consumeFirst}};
   if (isPair) {
-    roles.push_back(Role{.numWarps = kWarpsOfConsumer, .registers = kConsumerRegisters, .body = consumeSecond});
+    roles.push_back(Role{.numWarps = kWarpsOfConsumer, .registers = many, .body = consumeSecond});
   }
   roles.push_back(Role{.numWarps = 1, .registers = few, .body = produceAll});
   if (epilogue_.readsTensors()) {
     roles.push_back(Role{.numWarps = 1, .registers = few, .body = feedAll});
   }
-  if (!startsOfOwnRings().empty()) {
-    roles.push_back(Role{.numWarps = 1, .registers = few, .body = fillAll});
+  if (isWriting) {
+    roles.push_back(Role{.numWarps = kWarpsOfWriter, .registers = few, .body = writeAll});
   }
   specialize(b, roles);
 }
@@ -181,12 +186,16 @@ llvm::SmallVector<Value> PersistentProduct::zeros() {
   return llvm::map_to_vector(parts_, [&](int64_t part) { return b.full(0, {kConsumerRows, part}, b.getF32Type()); });
 }
 
-Value PersistentProduct::startPart(int64_t consumer, const RingPosition &position, size_t part, Value accumulator,
-                                   bool accumulates) {
+Value PersistentProduct::leftBuffer(const RingPosition &position, int64_t consumer) const {
   Value rows = ring_->tile(position, unsigned(consumer));
+  return shapes_.left.kIsContiguous ? rows : b.transposeBuffer(rows);
+}
+
+Value PersistentProduct::startPart(Value rows, const RingPosition &position, size_t part, Value accumulator,
+                                   Value accumulates) {
   Value columns = ring_->tile(position, unsigned(tile_.numConsumers()) + unsigned(part));
-  return b.startProduct(shapes_.left.kIsContiguous ? rows : b.transposeBuffer(rows),
-                        shapes_.right.kIsContiguous ? b.transposeBuffer(columns) : columns, accumulator, accumulates);
+  return b.startProduct(rows, shapes_.right.kIsContiguous ? b.transposeBuffer(columns) : columns, accumulator,
+                        accumulates);
 }
 
 std::pair<Value, Value> PersistentProduct::originOf(int64_t consumer, size_t part, const ProductTile &at) {
@@ -287,7 +296,6 @@ static llvm::SmallVector<RingPosition> positionsOf(ValueRange carried) {
 
 llvm::SmallVector<RingPosition> PersistentProduct::startOf(int64_t consumer) const {
   llvm::SmallVector<RingPosition> start = {ring_->start()};
-  llvm::append_range(start, startsOfOwnRings());
   for (size_t part = 0; part < parts_.size() && !feeds_.empty(); ++part) {
     start.push_back(feeds_[size_t(consumer) * parts_.size() + part].start());
   }
@@ -300,13 +308,11 @@ void PersistentProduct::consume(int64_t consumer) {
     return;
   }
   llvm::SmallVector<Value> carried;
-  size_t numRings = 1 + startsOfOwnRings().size();
   append(carried, startOf(consumer));
   forEachProduct(carried, [&](const ProductTile &at, ValueRange now) {
     llvm::SmallVector<RingPosition> positions = positionsOf(now);
-    auto rings = llvm::MutableArrayRef(positions).take_front(numRings);
-    llvm::SmallVector<Value> sums = multiply(consumer, at, rings);
-    store(consumer, sums, at, llvm::MutableArrayRef(positions).drop_front(numRings));
+    llvm::SmallVector<Value> sums = multiply(consumer, at, positions.front());
+    store(consumer, sums, at, llvm::MutableArrayRef(positions).drop_front());
     llvm::SmallVector<Value> next;
     append(next, positions);
     return next;
@@ -335,16 +341,16 @@ void PersistentProduct::consumeDeferring(int64_t consumer) {
     }
   };
   appendPending(carried);
-  size_t numPositions = 2 * start.size(), numRings = 1 + startsOfOwnRings().size();
+  size_t numPositions = 2 * start.size();
   carried = forEachProduct(carried, [&](const ProductTile &at, ValueRange now) {
     llvm::SmallVector<RingPosition> positions = positionsOf(now.take_front(numPositions));
     takePending(now.drop_front(numPositions));
     defer(consumer, pending);
-    llvm::SmallVector<Value> sums = multiply(consumer, at, llvm::MutableArrayRef(positions).take_front(numRings));
+    llvm::SmallVector<Value> sums = multiply(consumer, at, positions.front());
     while (hasWorkBesideProducts()) {
       workBesideProducts();
     }
-    pending = hold(consumer, sums, at, llvm::MutableArrayRef(positions).drop_front(numRings));
+    pending = hold(consumer, sums, at, llvm::MutableArrayRef(positions).drop_front());
     llvm::SmallVector<Value> next;
     append(next, positions);
     appendPending(next);

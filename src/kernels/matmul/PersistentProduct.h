@@ -48,6 +48,9 @@ struct ProductShapes {
   llvm::SmallVector<int64_t> parts;
   ProductOperand left, right; ///< results are rows of `left` by columns of `right`
   mlir::Type inputType, outputType;
+  /// In each slot of the ring of operands, for the heir: vectors of so many fp32 numbers, which a role of its own
+  /// writes.
+  llvm::SmallVector<int64_t> vectors;
   const char *batch = nullptr; ///< the dimension that counts problems of m rows each; null = one problem
   /// Where the step's results go: C; where K is split, a region of the workspace: a matrix of partial sums that has
   /// `tile.splits` times `paddedRows` rows.
@@ -73,7 +76,7 @@ Expression paddedRows(const KernelSignature &signature, const ProductShapes &sha
 class PersistentProduct {
 public:
   static constexpr int64_t kConsumerRows = 64;
-  static constexpr unsigned kWarpsOfConsumer = 4;
+  static constexpr unsigned kWarpsOfConsumer = 4, kWarpsOfWriter = 2;
 
   PersistentProduct(KernelBuilder &builder, const ProductShapes &shapes, const Epilogue &epilogue = {});
   virtual ~PersistentProduct() = default;
@@ -81,14 +84,11 @@ public:
   void write();
 
 protected:
-  /// The sums of a consumer's rows of a tile over its blocks of K, one a part, in fp32. `positions` are those in the
-  /// ring of the operands and in the heir's own rings; moves them past the blocks.
-  virtual llvm::SmallVector<mlir::Value> multiply(int64_t consumer, const ProductTile &at,
-                                                  llvm::MutableArrayRef<RingPosition> positions) = 0;
-  /// Rings of what the heir reads besides the operands: where a consumer starts, and the role that fills them. No role
-  /// where there are none.
-  virtual llvm::SmallVector<RingPosition> startsOfOwnRings() const { return {}; }
-  virtual void fillOwnRings() {}
+  /// The sums of a consumer's rows of a tile over its blocks of K, one a part, in fp32. `position` is that in the ring
+  /// of the operands; moves it past the blocks.
+  virtual llvm::SmallVector<mlir::Value> multiply(int64_t consumer, const ProductTile &at, RingPosition &position) = 0;
+  /// The role that writes the vectors of the ring, if there are any.
+  virtual void writeVectors() {}
   /// Where a part of a tile lies among the columns of the result, and among the outer dimension of the right operand.
   virtual mlir::Value partColumn(const TilePosition &at, size_t part);
   virtual mlir::Value operandColumn(const TilePosition &at, size_t part) { return partColumn(at, part); }
@@ -97,9 +97,12 @@ protected:
   /// Runs `body` for the CTA's tiles; the same ones in every role.
   virtual llvm::SmallVector<mlir::Value> forEachTileOf(mlir::ValueRange carried, TileBody body);
 
-  /// accumulator + the block that is in a slot, of one part; starts it.
-  mlir::Value startPart(int64_t consumer, const RingPosition &position, size_t part, mlir::Value accumulator,
-                        bool accumulates);
+  /// The consumer's rows of the block that is in a slot: a buffer.
+  mlir::Value leftBuffer(const RingPosition &position, int64_t consumer) const;
+  /// accumulator + the product of `rows`, a buffer or in registers, and a part of the block in a slot; starts it.
+  /// `accumulates` as in KernelBuilder::startProduct.
+  mlir::Value startPart(mlir::Value rows, const RingPosition &position, size_t part, mlir::Value accumulator,
+                        mlir::Value accumulates);
   /// Zeros, one accumulator a part.
   llvm::SmallVector<mlir::Value> zeros();
 

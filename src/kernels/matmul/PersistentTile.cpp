@@ -42,6 +42,7 @@ constexpr int64_t kReserved = 2048; ///< barriers, captures, and what alignment 
 constexpr int64_t kCaptures = 448;  ///< and alignment, where little is left: beside slots for scales
 constexpr int64_t kBarriersOfSlot = 16;
 constexpr int64_t kBlockOfScales = 128; ///< of K
+constexpr int64_t kBlocksAtOnce = 4, kScaleBytes = 4;
 constexpr int64_t kMostStages = 16, kFewestStages = 3;
 
 /// The product as the tile sees it: `rows x columns` results.
@@ -92,21 +93,16 @@ int64_t stagedBytes(const PersistentTile &tile, Problem problem) {
   return bytes;
 }
 
+/// Where sums are promoted, with the scales of a block: of each consumer's rows, or a part's columns, for each part.
 int64_t stageBytes(const PersistentTile &tile, const Problem &problem) {
-  return (tile.rows + tile.columns) * tile.k * problem.elementBytes;
+  int64_t operands = (tile.rows + tile.columns) * tile.k * problem.elementBytes;
+  int64_t scales = tile.transposed ? tile.columns + tile.numConsumers() : tile.rows + int64_t(tile.parts().size());
+  return operands + (problem.promotes ? scales * kScaleBytes : 0);
 }
 
-/// Whether TMA can move the scales: rows of whole 16 bytes.
-bool bringsScales(const Problem &problem) {
-  return problem.promotes && llvm::divideCeil(problem.k, kBlockOfScales) % PersistentTile::kBlocksOfScales == 0;
-}
-
-/// Bytes of the slots for scales: 16 of each row of A, and of 8 rows for each part of B.
-int64_t scaleBytes(const PersistentTile &tile) {
-  constexpr int64_t kRow = 16, kRowsOfB = 8;
-  auto numParts = int64_t(tile.parts().size());
-  int64_t rows = tile.transposed ? tile.columns + kRowsOfB * tile.numConsumers() : tile.rows + kRowsOfB * numParts;
-  return tile.scaleSlots * rows * kRow;
+/// Whether one load brings the scales of four blocks of K.
+bool hasWholeScales(const Problem &problem) {
+  return problem.promotes && llvm::divideCeil(problem.k, kBlockOfScales) % kBlocksAtOnce == 0;
 }
 
 int64_t numTiles(const PersistentTile &tile, const Problem &problem) {
@@ -117,16 +113,12 @@ double wavesOf(const PersistentTile &tile, const Problem &problem) {
   return std::ceil(double(numTiles(tile, problem) * tile.splits) / kMultiprocessors);
 }
 
-/// Where scales come by TMA, so that nothing but the order of products and promotions keeps a consumer waiting, what
-/// was measured of it counts.
-bool isOrderMeasured(const PersistentTile &tile) { return tile.scaleSlots > 0; }
-
 double l2Clocks(const PersistentTile &tile, const Problem &problem) {
   double inside = double(std::min(tile.rows, problem.rows) + std::min(tile.columns, problem.columns));
   double bytes = inside * double(tile.k * problem.elementBytes);
   double together = std::min(kMultiprocessors, double(numTiles(tile, problem) * tile.splits));
   double operands = double((problem.rows + problem.columns) * problem.k) * double(problem.elementBytes);
-  bool isStreamed = isOrderMeasured(tile) && operands > kStreamedBytes;
+  bool isStreamed = problem.promotes && operands > kStreamedBytes;
   double ofChip = isStreamed ? kStreamedL2BytesPerClock : kChipL2BytesPerClock;
   return bytes * std::max(1 / kL2BytesPerClock, together / ofChip);
 }
@@ -146,7 +138,7 @@ double blockClocks(const PersistentTile &tile, const Problem &problem) {
   }
   // More than 128 columns go block by block; of 256 a part, in whose registers the next one's sums come.
   double drains = tile.columns > 192 ? 2 : tile.columns > 128 ? 1 : 0;
-  double waits = kBlockOverhead + (isOrderMeasured(tile) ? drains * kDrain : 0);
+  double waits = kBlockOverhead + (problem.promotes ? drains * kDrain : 0);
   double consumer = double(tile.k * problem.elementBytes) / kInstructionBytes * instructions;
   double tensor = std::max(double(tile.numConsumers()) * consumer, consumer + promotions) + waits;
   return std::max({tensor, l2Clocks(tile, problem), kLatency / double(tile.stages)});
@@ -172,15 +164,15 @@ double zeroClocks(const PersistentTile &tile, const Problem &problem) {
   return wavesOf(tile, problem) * blocksOf(tile, problem) * double(rows) * kClocksOfZeroRow;
 }
 
-double epilogueClocks(const PersistentTile &tile) {
+double epilogueClocks(const PersistentTile &tile, const Problem &problem) {
   // Measured of fp8: 128 columns go at once, through two slots; then 64 columns wait for a slot each.
   constexpr double kAtOnce = 550, kNext = 800;
-  bool isMeasured = isOrderMeasured(tile) && tile.numConsumers() == 2 && tile.columns >= 128;
+  bool isMeasured = problem.promotes && tile.numConsumers() == 2 && tile.columns >= 128;
   return isMeasured ? kAtOnce + kNext * (double(tile.columns) / 64 - 2) : kEpilogue;
 }
 
 double tileClocks(const PersistentTile &tile, const Problem &problem) {
-  double ofTile = blocksOf(tile, problem) * blockClocks(tile, problem) + epilogueClocks(tile);
+  double ofTile = blocksOf(tile, problem) * blockClocks(tile, problem) + epilogueClocks(tile, problem);
   return wavesOf(tile, problem) * ofTile + kFill;
 }
 
@@ -193,11 +185,7 @@ double memoryClocks(const Problem &problem) {
 
 /// As many stages as fit; as many rows of tiles to a group as make a wave's rectangle square.
 PersistentTile complete(PersistentTile tile, const Problem &problem) {
-  if (bringsScales(problem)) {
-    // Blocks of large tiles last long enough for one slot, which leaves room for the operands.
-    tile.scaleSlots = tile.numConsumers() == 2 && !tile.transposed ? 1 : 4;
-  }
-  int64_t reserved = tile.scaleSlots > 0 ? kCaptures + tile.scaleSlots * kBarriersOfSlot + scaleBytes(tile) : kReserved;
+  int64_t reserved = problem.promotes ? kCaptures : kReserved;
   int64_t fitting =
       (kSharedBytes - reserved - stagedBytes(tile, problem)) / (stageBytes(tile, problem) + kBarriersOfSlot);
   tile.stages = std::min(fitting, kMostStages);
@@ -251,11 +239,11 @@ static int64_t coveringColumns(int64_t size) {
 static llvm::SmallVector<int64_t> splitsOf(const PersistentTile &tile, const Problem &problem) {
   llvm::SmallVector<int64_t> ways = {1};
   auto blocks = int64_t(llvm::divideCeil(problem.k, tile.k));
-  int64_t together = problem.promotes ? PersistentTile::kBlocksOfScales : 1;
+  int64_t together = problem.promotes ? kBlocksAtOnce : 1;
   // Measured: partial sums of two consumers, or in 16 bits of more columns, take longer than they spare. In 16 bits
   // fewer columns, where they are not all that there are, load too much for each product.
   bool hasColumns = tile.transposed ? tile.columns <= kSplitColumns : tile.columns == kSplitColumns;
-  bool mayHaveParts = tile.numConsumers() == 1 && (problem.promotes ? bringsScales(problem) : hasColumns);
+  bool mayHaveParts = tile.numConsumers() == 1 && (problem.promotes ? hasWholeScales(problem) : hasColumns);
   for (int64_t splits = 2; splits <= kMostSplits && mayHaveParts; ++splits) {
     auto depth = int64_t(llvm::divideCeil(blocks, splits));
     bool isFull = int64_t(llvm::divideCeil(blocks, depth)) == splits;
@@ -290,14 +278,9 @@ llvm::SmallVector<PersistentTile> persistentTiles(const Description &description
       add({.rows = rows, .columns = coveringColumns(m), .transposed = true});
     }
   }
-  // Sums of 256 columns, and partial sums of 128, leave no register for the end of a dynamic M, or for groups.
-  bool isTight = problemOf(description, false).promotes &&
-                 (description.op() != "fp8_block_matmul" || !description.dimension("m").isStatic());
   for (int64_t rows : {64, 128}) {
     for (int64_t columns : {256, 192, 128, 64, 32}) {
-      if (columns < 256 || !isTight) {
-        add({.rows = rows, .columns = columns});
-      }
+      add({.rows = rows, .columns = columns});
     }
   }
   // From few rows to many: of equals the first stays first.

@@ -32,8 +32,6 @@ namespace jitk::kernels {
 
 /// The tile that a CTA computes at a time, and the ring that feeds it.
 struct PersistentTile {
-  static constexpr int64_t kBlocksOfScales = 4; ///< of K, whose scales are 16 bytes of a row, which TMA moves
-
   int64_t rows = 0;        ///< 64 for each consumer
   int64_t columns = 0;     ///< a multiple of 8, at most 256
   bool transposed = false; ///< rows run along n and columns along m: few rows of A become few columns
@@ -42,10 +40,9 @@ struct PersistentTile {
   int64_t k = 64; ///< one swizzled row of 128 bytes
   int64_t largestPart = 256;
   int64_t stages = 0;
-  int64_t unrolled = 1;   ///< blocks of K that a consumer of fp8 starts before it promotes the first; below `stages`
-  int64_t scaleSlots = 0; ///< of fp8: slots for the scales of kBlocksOfScales blocks of K; 0: each thread loads its own
-  int64_t groupRows = 1;  ///< of tiles that a wave goes down before it goes right
-  int64_t splits = 1;     ///< parts of K that are summed apart, each of whole blocks and none empty
+  int64_t unrolled = 1;  ///< blocks of K that a consumer of fp8 starts before it promotes the first; below `stages`
+  int64_t groupRows = 1; ///< of tiles that a wave goes down before it goes right
+  int64_t splits = 1;    ///< parts of K that are summed apart, each of whole blocks and none empty
 
   int64_t sharers = 1; ///< CTAs of a cluster: their tiles lie one below the other, and columns are loaded once for all
 

@@ -354,10 +354,10 @@ llvm::SmallVector<Value> KernelBuilder::splitColumns(Value matrix, int64_t colum
   return parts;
 }
 
-Value KernelBuilder::startProduct(Value lhs, Value rhs, Value accumulator, bool accumulates) {
+Value KernelBuilder::startProduct(Value lhs, Value rhs, Value accumulator, Value accumulates) {
   // In one accumulator over all of K; only fp8 could be split.
   constexpr uint32_t kNeverPromotes = 1u << 30;
-  return ttng::WarpGroupDotOp::create(*this, lhs, rhs, accumulator, accumulates ? Value() : boolean(false),
+  return ttng::WarpGroupDotOp::create(*this, lhs, rhs, accumulator, accumulates,
                                       /*isAsync=*/true, tt::InputPrecision::IEEE, kNeverPromotes);
 }
 

@@ -110,7 +110,11 @@ public:
   // Products of a warpgroup, in flight until they are awaited: only then is the accumulator, and are the buffers, free.
   /// accumulator + lhs * rhs, or lhs * rhs alone where `accumulates` is false. rhs [k, n] is a buffer, lhs [m, k] too
   /// or a tensor. Sums of fp8 have the precision of the tensor cores: who sums more than 128 of K promotes.
-  mlir::Value startProduct(mlir::Value lhs, mlir::Value rhs, mlir::Value accumulator, bool accumulates = true);
+  mlir::Value startProduct(mlir::Value lhs, mlir::Value rhs, mlir::Value accumulator, bool accumulates = true) {
+    return startProduct(lhs, rhs, accumulator, accumulates ? mlir::Value() : boolean(false));
+  }
+  /// The same where `accumulates`, an i1, is known at run time; null: it does.
+  mlir::Value startProduct(mlir::Value lhs, mlir::Value rhs, mlir::Value accumulator, mlir::Value accumulates);
   /// The accumulator when at most the last `inFlight` products are not done.
   mlir::Value awaitProducts(mlir::Value accumulator, unsigned inFlight);
   /// The same for several accumulators, and for tensors that products read as their left operand.

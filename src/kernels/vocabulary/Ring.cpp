@@ -14,14 +14,25 @@ using namespace jitk::ir;
 /// Rows that `loadUntil` moves at once where they all lie before the end, or past it.
 static constexpr int64_t kPieceRows = 8;
 
+static ttg::MemDescType vectorType(KernelBuilder &b, llvm::ArrayRef<int64_t> shape) {
+  MLIRContext *context = b.getContext();
+  auto layout =
+      ttg::SwizzledSharedEncodingAttr::get(context, 1, 1, 1, {0}, ttg::CGAEncodingAttr::getTrivial(context, 1));
+  return ttg::MemDescType::get(shape, b.getF32Type(), layout, ttg::SharedMemorySpaceAttr::get(context),
+                               /*mutableMemory=*/true);
+}
+
 Ring::Ring(KernelBuilder &builder, int64_t stages, llvm::ArrayRef<SharedTile> tiles, unsigned consumerWarps,
-           unsigned sharers)
+           unsigned sharers, const Vectors &vectors)
     : builder_(builder), stages_(stages), sharers_(sharers), tiles_(tiles) {
   assert((sharers == 1 || sharers == builder.clusterSize()) && "all CTAs of a cluster share, or none");
   for (const SharedTile &tile : tiles) {
     buffers_.push_back(ttg::LocalAllocOp::create(builder, tile.bufferType(stages)));
   }
-  full_ = makeBarriers(builder, stages, 1);
+  for (int64_t size : vectors.sizes) {
+    vectors_.push_back(ttg::LocalAllocOp::create(builder, vectorType(builder, {stages, size})));
+  }
+  full_ = makeBarriers(builder, stages, 1 + vectors.writerWarps);
   empty_ = makeBarriers(builder, stages, consumerWarps * sharers);
 }
 
@@ -35,11 +46,36 @@ RingPosition Ring::next(const RingPosition &position) const {
   return {b.select(wraps, b.i32(0), slot), arith::XOrIOp::create(b, position.phase, flip)};
 }
 
-void Ring::acquire(const RingPosition &position) const {
+void Ring::awaitEmpty(const RingPosition &position) const {
   KernelBuilder &b = builder_;
   // In the first round the wait is for the phase before the first, which has passed.
   Value phase = arith::XOrIOp::create(b, position.phase, b.i32(1));
   ttng::WaitBarrierOp::create(b, barrierAt(builder_, empty_, position.slot), phase);
+}
+
+Value Ring::vector(const RingPosition &position, unsigned vector) const {
+  auto type = cast<ttg::MemDescType>(vectors_[vector].getType());
+  return ttg::MemDescIndexOp::create(builder_, vectorType(builder_, type.getShape().drop_front()), vectors_[vector],
+                                     position.slot);
+}
+
+void Ring::write(const RingPosition &position, unsigned vector, Value contents) const {
+  ttg::LocalStoreOp::create(builder_, contents, this->vector(position, vector));
+}
+
+void Ring::publish(Value slot) const {
+  ttng::ArriveBarrierOp::create(builder_, barrierAt(builder_, full_, slot), 1u, /*perWarp=*/true);
+}
+
+Value Ring::readVector(const RingPosition &position, unsigned vector) const {
+  Value buffer = this->vector(position, vector);
+  auto shape = cast<ttg::MemDescType>(buffer.getType()).getShape();
+  return ttg::LocalLoadOp::create(builder_, builder_.tensorType(shape, builder_.getF32Type()), buffer);
+}
+
+void Ring::acquire(const RingPosition &position) const {
+  KernelBuilder &b = builder_;
+  awaitEmpty(position);
   int64_t bytes = 0;
   for (const SharedTile &tile : tiles_) {
     bytes += tile.bytes();

@@ -10,6 +10,10 @@
 //   producer:  acquire -> load, load, ... -> next slot
 //   consumer:  await   -> read the tiles  -> release -> next slot
 //
+// Beside its tiles a slot can have vectors, which a role of its own stores from registers:
+//
+//   writer:    awaitEmpty -> write, write, ... -> publish -> next slot
+//
 // A barrier tells rounds apart by one bit, the phase: it flips each time the position passes slot 0.
 //
 // The CTAs of a cluster can share tiles of their rings: each producer loads a piece of such a tile into all of them, so
@@ -30,10 +34,16 @@ struct RingPosition {
 
 class Ring {
 public:
-  /// Allocates `stages` slots of `tiles` and their barriers. Before the roles that use it. `sharers` is the cluster's
-  /// size where its CTAs, which then run through as many slots each, share tiles; else 1.
+  /// Vectors of a slot, of so many fp32 numbers each, and the warps of the role that writes all of them.
+  struct Vectors {
+    llvm::ArrayRef<int64_t> sizes;
+    unsigned writerWarps;
+  };
+
+  /// Allocates `stages` slots of `tiles` and `vectors` and their barriers. Before the roles that use it. `sharers` is
+  /// the cluster's size where its CTAs, which then run through as many slots each, share tiles; else 1.
   Ring(KernelBuilder &builder, int64_t stages, llvm::ArrayRef<SharedTile> tiles, unsigned consumerWarps,
-       unsigned sharers = 1);
+       unsigned sharers = 1, const Vectors &vectors = {});
 
   RingPosition start() const;
   RingPosition next(const RingPosition &position) const;
@@ -66,6 +76,13 @@ public:
   void loadShared(const RingPosition &position, unsigned tile, const SharedTile &piece, mlir::Value matrix,
                   mlir::Value row, mlir::Value column) const;
 
+  // The writer of the vectors.
+  /// Waits until the slot is empty.
+  void awaitEmpty(const RingPosition &position) const;
+  void write(const RingPosition &position, unsigned vector, mlir::Value contents) const;
+  /// The role has written all vectors of the slot.
+  void publish(mlir::Value slot) const;
+
   // A consumer.
   /// Waits until the slot is full.
   void await(const RingPosition &position) const;
@@ -73,15 +90,19 @@ public:
   mlir::Value tile(const RingPosition &position, unsigned tile) const;
   /// The contents of a tile, in registers.
   mlir::Value read(const RingPosition &position, unsigned tile) const;
+  mlir::Value readVector(const RingPosition &position, unsigned vector) const;
   /// Gives a slot back, for the warp that executes it: its reads are done.
   void release(mlir::Value slot) const;
 
 private:
+  mlir::Value vector(const RingPosition &position, unsigned vector) const;
+
   KernelBuilder &builder_;
   int64_t stages_;
   unsigned sharers_;
   llvm::SmallVector<SharedTile> tiles_;
   llvm::SmallVector<mlir::Value> buffers_; ///< of each tile: [stages, rows, columns]
+  llvm::SmallVector<mlir::Value> vectors_; ///< of each vector: [stages, numbers]
   mlir::Value full_, empty_;               ///< [stages, 1] barriers
 };
 

@@ -132,7 +132,6 @@ void checkGroups(const Problem &problem, const std::string &attributes, int grou
   }
 }
 
-/// Each thread loads its scales, unless the tile is given slots for them.
 PersistentTile fp8Tile(int64_t rows, int64_t columns, bool transposed = false) {
   int64_t unrolled = columns <= 64 ? 4 : columns <= 128 ? 2 : 1;
   return {.rows = rows,
@@ -150,16 +149,15 @@ PersistentTile fp8Tile(int64_t rows, int64_t columns, bool transposed = false) {
 TEST_CASE("every fp8 tile that the model can choose gives the product") {
   unsigned number = 0;
   auto checkTile = [&](const PersistentTile &tile, int m, int n) {
-    // One tile and a part of one in each direction, three blocks of K and a part of one, through three slots; the
-    // scales loaded by each thread, through one slot and through several.
-    for (int64_t slots : {0, 1, 3}) {
-      PersistentTile fed = tile;
-      fed.scaleSlots = slots;
-      CAPTURE(slots);
+    // One tile and a part of one in each direction; through three slots, three blocks of K and a part of one, whose
+    // scales come with one load, and five, whose scales do not.
+    for (int k : {400, 640}) {
+      CAPTURE(k);
       auto mode = number % 2 ? emulator::AsyncMode::Immediate : emulator::AsyncMode::Deferred;
-      check({m, n, 400}, fed, {deviceOptions(mode, number, 3)});
+      check({m, n, k}, tile, {deviceOptions(mode, number, 3)});
       ++number;
     }
+    ++number;
   };
   for (int64_t rows : {64, 128}) {
     for (int64_t columns : {32, 64, 128, 192, 256}) {
@@ -181,21 +179,18 @@ TEST_CASE("each part of a tile has the scale of its block of B") {
   check({20, 320, 256}, fp8Tile(128, 24, true), {deviceOptions(emulator::AsyncMode::Deferred, 4, 2)});
 }
 
-TEST_CASE("scales come by TMA, through slots that wrap") {
-  // Twelve blocks of K, the last one cut; three tiles for two CTAs.
-  auto fed = [](int64_t rows, int64_t columns, int64_t slots, bool transposed = false) {
-    PersistentTile tile = fp8Tile(rows, columns, transposed);
-    tile.scaleSlots = slots;
-    return tile;
-  };
+TEST_CASE("scales are written into slots that wrap") {
   for (auto mode : {emulator::AsyncMode::Deferred, emulator::AsyncMode::Immediate}) {
     std::vector<emulator::DeviceOptions> devices = {deviceOptions(mode, 1, 2), deviceOptions(mode, 8812, 2)};
-    check({300, 240, 1520}, fed(128, 256, 1), devices);
-    check({150, 368, 1520}, fed(128, 192, 1), devices);
-    check({150, 368, 1520}, fed(64, 128, 2), devices);
-    check({150, 72, 1520}, fed(64, 32, 4), devices);
-    check({40, 136, 1520}, fed(64, 40, 3, true), devices);
-    check({5, 296, 1520}, fed(128, 8, 2, true), devices);
+    // Twelve blocks of K, the last one cut, and eleven; three tiles for two CTAs.
+    for (int k : {1520, 1392}) {
+      check({300, 240, k}, fp8Tile(128, 256), devices);
+      check({150, 368, k}, fp8Tile(128, 192), devices);
+      check({150, 368, k}, fp8Tile(64, 128), devices);
+      check({150, 72, k}, fp8Tile(64, 32), devices);
+      check({40, 136, k}, fp8Tile(64, 40, true), devices);
+      check({5, 296, k}, fp8Tile(128, 8, true), devices);
+    }
   }
 }
 
@@ -229,10 +224,9 @@ TEST_CASE("runs of rows have the B of their group, and runs of none are passed o
   }
   Problem problem = {int(groups.size()), 200, 272};
   checkGroups(problem, "", 3, fp8Tile(128, 64), groups, groups, isWritten, devices);
-  PersistentTile fed = fp8Tile(128, 128);
-  fed.scaleSlots = 1;
   problem.k = 400;
-  checkGroups(problem, "", 3, fed, groups, groups, isWritten, devices);
+  checkGroups(problem, "", 3, fp8Tile(128, 128), groups, groups, isWritten, devices);
+  checkGroups(problem, "", 3, fp8Tile(128, 256), groups, groups, isWritten, {devices.front()});
   problem.k = 272;
   checkGroups(problem, "", 3, fp8Tile(64, 192), groups, groups, isWritten, {devices.front()});
 }
@@ -254,9 +248,7 @@ TEST_CASE("groups of masked rows are counted on the device, and nothing is writt
       isWritten.push_back(within < (ofGroup + int(rows) - 1) / int(rows) * int(rows));
     }
     checkGroups({128, 136, 272}, " masked=true", 5, fp8Tile(rows, 64), valid, groups, isWritten, devices);
-    PersistentTile fed = fp8Tile(rows, 64);
-    fed.scaleSlots = 2;
-    checkGroups({128, 136, 400}, " masked=true", 5, fed, valid, groups, isWritten, devices);
+    checkGroups({128, 136, 400}, " masked=true", 5, fp8Tile(rows, 256), valid, groups, isWritten, {devices.front()});
   }
 }
 
@@ -279,12 +271,8 @@ TEST_CASE("the model gives fp8 blocks of 128, a scale of B to each part, and rin
         CHECK(tile.stages >= 3);
         CHECK(tile.unrolled < tile.stages);
         CHECK(tile.stages * (tile.rows + tile.columns) * tile.k < 227 * 1024);
-        CHECK(tile.scaleSlots >= 1); // 56 blocks of K
         CHECK((56 + tile.splits - 1) / tile.splits % 4 == 0);
       }
-      problem.k = 640; // five: rows of scales that TMA does not move
-      CHECK(choosePersistentTile(problem.describe()).scaleSlots == 0);
-      problem.k = 7168;
       bool isTransposed = choosePersistentTile(problem.describe()).transposed;
       CHECK(isTransposed >= (m <= 8));
       CHECK(isTransposed <= (m <= 64));

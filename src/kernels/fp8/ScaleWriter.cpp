@@ -1,0 +1,111 @@
+#include "src/kernels/fp8/ScaleWriter.h"
+
+#include "src/kernels/fp8/Fp8BlockMatmul.h"
+
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+
+namespace jitk::kernels {
+
+static constexpr int64_t kBlocksAtOnce = 4;
+
+llvm::SmallVector<int64_t> ScaleWriter::vectorsOf(const ProductShapes &shapes) {
+  bool isTransposed = shapes.tile.transposed;
+  llvm::SmallVector<int64_t> sizes(size_t(shapes.tile.numConsumers()),
+                                   isTransposed ? 1 : PersistentProduct::kConsumerRows);
+  for (int64_t part : shapes.parts) {
+    sizes.push_back(isTransposed ? part : 1);
+  }
+  return sizes;
+}
+
+ScaleWriter::ScaleWriter(KernelBuilder &builder, const Ring &ring, const ProductShapes &shapes, Value numRowsOfA)
+    : b(builder), ring_(ring), shapes_(shapes), numRowsOfA_(numRowsOfA),
+      rowBlocks_(llvm::divideCeil(shapes.k, kScaleBlock)), tileBlocks_(llvm::divideCeil(shapes.depth(), kScaleBlock)) {}
+
+bool ScaleWriter::isOfA(size_t vector) const {
+  return (vector < size_t(shapes_.tile.numConsumers())) != shapes_.tile.transposed;
+}
+
+Value ScaleWriter::pointersTo(size_t vector, Value row, Value block) const {
+  int64_t size = shapes_.vectors[vector];
+  Value first = b.add(b.mul(b.toI64(row), b.i64(rowBlocks_)), b.toI64(block)), local = b.range(size);
+  if (isOfA(vector) && !b.isMultiple("m", size)) {
+    // Rows past the end read the last row's: their products are never stored.
+    local = b.minimum(local, b.splat(b.sub(b.sub(numRowsOfA_, b.i32(1)), row), {size}));
+  }
+  Value offsets = b.asColumn(b.mul(local, b.splat(b.i32(rowBlocks_), {size})), kBlocksAtOnce);
+  return b.pointers(b.advance(b.tensorParameter(isOfA(vector) ? "a_scale" : "b_scale"), first),
+                    b.add(offsets, b.asRow(b.range(kBlocksAtOnce), size)));
+}
+
+llvm::SmallVector<Value> ScaleWriter::load(ValueRange pointers, Value block, int64_t count) const {
+  return llvm::map_to_vector(pointers, [&](Value first) {
+    auto shape = cast<RankedTensorType>(first.getType()).getShape();
+    Value mask;
+    if (count < kBlocksAtOnce) {
+      Value isIn = b.lessThan(b.range(kBlocksAtOnce), b.splat(b.i32(count), {kBlocksAtOnce}));
+      mask = b.asRow(isIn, shape.front());
+    }
+    return b.load(b.advance(first, b.splat(block, shape)), mask);
+  });
+}
+
+RingPosition ScaleWriter::store(ValueRange scales, int64_t count, RingPosition position) const {
+  llvm::SmallVector<llvm::SmallVector<Value>> vectors; // of each block
+  for (auto [ofBlocks, size] : llvm::zip_equal(scales, shapes_.vectors)) {
+    vectors.push_back(
+        llvm::map_to_vector(b.splitColumns(ofBlocks, 1), [&](Value ofBlock) { return b.reshape(ofBlock, {size}); }));
+  }
+  for (int64_t block = 0; block < count; ++block) {
+    ring_.awaitEmpty(position);
+    for (auto [vector, ofBlocks] : llvm::enumerate(vectors)) {
+      ring_.write(position, unsigned(vector), ofBlocks[size_t(block)]);
+    }
+    ring_.publish(position.slot);
+    position = ring_.next(position);
+  }
+  return position;
+}
+
+RingPosition ScaleWriter::write(ValueRange rows, Value block, RingPosition position) const {
+  auto pointers = llvm::map_to_vector(llvm::enumerate(rows),
+                                      [&](const auto &row) { return pointersTo(row.index(), row.value(), block); });
+  int64_t rest = tileBlocks_ % kBlocksAtOnce, numWhole = tileBlocks_ / kBlocksAtOnce;
+  auto loadWhole = [&](Value number) { return load(pointers, b.mul(number, b.i32(kBlocksAtOnce)), kBlocksAtOnce); };
+  // The next blocks' are on their way while those that are here wait for their slots, where registers allow.
+  bool loadsAhead = shapes_.tile.numConsumers() == 1;
+  llvm::SmallVector<Value> state = {position.slot, position.phase};
+  if (loadsAhead && numWhole > 0) {
+    llvm::append_range(state, loadWhole(b.i32(0)));
+  }
+  state = b.loop(b.i32(0), b.i32(numWhole), 1, state, [&](Value number, ValueRange now) {
+    llvm::SmallVector<Value> here = llvm::to_vector(now.drop_front(2)), ahead;
+    if (loadsAhead) {
+      ahead = loadWhole(b.minimum(b.add(number, b.i32(1)), b.i32(numWhole - 1)));
+    } else {
+      here = loadWhole(number);
+    }
+    RingPosition after = store(here, kBlocksAtOnce, {now[0], now[1]});
+    llvm::SmallVector<Value> next = {after.slot, after.phase};
+    llvm::append_range(next, ahead);
+    return next;
+  });
+  position = {state[0], state[1]};
+  return rest ? store(load(pointers, b.i32(numWhole * kBlocksAtOnce), rest), rest, position) : position;
+}
+
+llvm::SmallVector<Value> ScaleWriter::read(int64_t consumer, const RingPosition &position) const {
+  const PersistentTile &tile = shapes_.tile;
+  Value left = b.expand(ring_.readVector(position, unsigned(consumer)), 1);
+  llvm::SmallVector<Value> scales;
+  for (auto [part, columns] : llvm::enumerate(shapes_.parts)) {
+    Value right = b.expand(ring_.readVector(position, unsigned(tile.numConsumers()) + unsigned(part)), 0);
+    int64_t shape[] = {tile.transposed ? 1 : PersistentProduct::kConsumerRows, tile.transposed ? columns : 1};
+    scales.push_back(b.mulf(b.spread(left, shape), b.spread(right, shape)));
+  }
+  return scales;
+}
+
+} // namespace jitk::kernels

@@ -1,0 +1,49 @@
+// The scales of both operands, in the ring of the operands: a role of its own loads them and writes those of a block of
+// K into the block's slot.
+//
+//    As [M, K / 128], row major:   16 bytes of a row are four blocks' scales, which one load of a thread brings
+//    Bs [N / 128, K / 128]:        the same; a part of a tile's columns has one of them a block
+//
+//    a slot:  | 64 rows of A | 64 rows of A | 128 columns of B^T || 64 scales | 64 scales | 1 scale |
+//
+// TMA would take as long for 16 bytes of a row as for 128; loads of each consumer's thread would keep it waiting.
+
+#pragma once
+
+#include "src/kernels/matmul/PersistentProduct.h"
+
+namespace jitk::kernels {
+
+class ScaleWriter {
+public:
+  /// The vectors of a slot: of each consumer's rows, then of each part's columns; one number where they lie in a block
+  /// of B.
+  static llvm::SmallVector<int64_t> vectorsOf(const ProductShapes &shapes);
+
+  /// `numRowsOfA` i32, of all groups together.
+  ScaleWriter(KernelBuilder &builder, const Ring &ring, const ProductShapes &shapes, mlir::Value numRowsOfA);
+
+  /// The writer: the scales of a tile's blocks of K, from number `block` (i32, a multiple of four) on. `rows` are those
+  /// of As or Bs where each vector begins. Gives the next position.
+  RingPosition write(mlir::ValueRange rows, mlir::Value block, RingPosition position) const;
+
+  /// A consumer: what its sums of a block are multiplied with, for each part: [rows, 1] or [1, columns].
+  llvm::SmallVector<mlir::Value> read(int64_t consumer, const RingPosition &position) const;
+
+private:
+  bool isOfA(size_t vector) const;
+  /// Pointers to the scales of four blocks, [numbers of the vector, 4].
+  mlir::Value pointersTo(size_t vector, mlir::Value row, mlir::Value block) const;
+  /// The scales of `count` blocks from number `block` of the tile on.
+  llvm::SmallVector<mlir::Value> load(mlir::ValueRange pointers, mlir::Value block, int64_t count) const;
+  /// Writes them, each block's to a slot.
+  RingPosition store(mlir::ValueRange scales, int64_t count, RingPosition position) const;
+
+  KernelBuilder &b;
+  const Ring &ring_;
+  const ProductShapes &shapes_;
+  mlir::Value numRowsOfA_;
+  int64_t rowBlocks_, tileBlocks_; ///< blocks of K, of a row of scales and of a tile
+};
+
+} // namespace jitk::kernels
