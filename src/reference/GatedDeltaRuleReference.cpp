@@ -12,8 +12,8 @@ namespace jitk::reference {
 /// Largest RMS of the errors over RMS of the values in mode chunk, where products have operands of the inputs' dtype
 /// throughout: a bound of the field, which each kernel of the kind is held to.
 static constexpr double kChunkedRmsRatio = 0.01;
-/// The same in fp32: what sums of a chunk's exponents leave of the small ones, where gates are as closed as can be.
-static constexpr double kWideChunkedRmsRatio = 1e-4;
+/// The same in fp32, with some bits to spare for a chunk's sums.
+static constexpr double kWideChunkedRmsRatio = 1e-5;
 /// Where keys have one channel and are all parallel, the roundings of a chunk's updates add up.
 static constexpr double kParallelKeysFactor = 2;
 /// Fewer elements are no sample: the RMS of a few is small where they happen to cancel, and says nothing of the errors.

@@ -55,7 +55,7 @@ private:
   Value chunk_, valueHead_;
   std::optional<ChunkRows> rows_;
   SmallVector<Value> keyBuffers_, queryBuffers_;
-  Value cumulated_;
+  CumulatedGates cumulated_;
   Value keyNorms_, queryNorms_; ///< inverse, f32 [chunk]; null where nothing is normalized
 };
 
@@ -125,8 +125,7 @@ void PrepareWriter::storeInverse() {
 void PrepareWriter::storeFactors() {
   KernelBuilder &b = b_;
   auto scaled = [&](Value factors, Value norms) { return norms ? b.mulf(factors, norms) : factors; };
-  Value last = lastOf(b, cumulated_);
-  Value decay = b.exp2(cumulated_), rest = b.exp2(b.subf(b.splat(last, {plan_.size}), cumulated_));
+  Value decay = decayFromStart(b, cumulated_), rest = decayToLast(b, cumulated_);
   Value scale = b.full(problem_.scale, {plan_.size}, b.getF32Type());
   const std::pair<ChunkFactor, Value> factors[] = {{kKeyFactor, scaled(decay, keyNorms_)},
                                                    {kUpdateFactor, scaled(rest, keyNorms_)},
@@ -135,7 +134,7 @@ void PrepareWriter::storeFactors() {
   for (auto [factor, values] : factors) {
     b.store(b.pointers(b.advance(base, b.i32(factor * plan_.size)), b.range(plan_.size)), values);
   }
-  b.store(plan_.region(b, chunk_region::kDecays, chunk_, valueHead_, 1), b.exp2(last));
+  b.store(plan_.region(b, chunk_region::kDecays, chunk_, valueHead_, 1), decayOfAll(b, cumulated_));
 }
 
 void PrepareWriter::write() {
@@ -150,7 +149,7 @@ void PrepareWriter::write() {
   if (problem_.normalizes) {
     computeNorms();
   }
-  cumulated_ = cumulateGates(b, loadGate("g"));
+  cumulated_ = cumulateGates(b, loadGate("g"), problem_.type.isF32() ? GatePrecision::Single : GatePrecision::Half);
   storeFactors();
   storeScores();
   storeInverse();

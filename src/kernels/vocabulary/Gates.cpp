@@ -1,5 +1,7 @@
 #include "src/kernels/vocabulary/Gates.h"
 
+#include "mlir/Dialect/Math/IR/Math.h"
+
 #include <numbers>
 
 using namespace mlir;
@@ -10,23 +12,46 @@ static constexpr double kLeastExponent = -128;
 
 static int64_t sizeOf(Value vector) { return cast<RankedTensorType>(vector.getType()).getShape().front(); }
 
-Value cumulateGates(KernelBuilder &b, Value logGates) {
+CumulatedGates cumulateGates(KernelBuilder &b, Value logGates, GatePrecision precision) {
   int64_t size = sizeOf(logGates);
   Value exponents = b.mulf(logGates, b.full(std::numbers::log2e, {size}, b.getF32Type()));
-  return b.cumulativeSum(b.maxf(exponents, b.full(kLeastExponent, {size}, b.getF32Type())));
+  exponents = b.maxf(exponents, b.full(kLeastExponent, {size}, b.getF32Type()));
+  if (precision == GatePrecision::Half) {
+    return {b.cumulativeSum(exponents), {}};
+  }
+  Value wholes = math::RoundEvenOp::create(b, exponents);
+  return {b.cumulativeSum(b.subf(exponents, wholes)), b.cumulativeSum(wholes)};
 }
 
-Value lastOf(KernelBuilder &b, Value cumulated) {
-  int64_t size = sizeOf(cumulated);
+/// 2 to the power of what `of` makes of both sums.
+static Value power(KernelBuilder &b, const CumulatedGates &gates, llvm::function_ref<Value(Value sums)> of) {
+  Value exponents = of(gates.sums);
+  return b.exp2(gates.wholes ? b.addf(of(gates.wholes), exponents) : exponents);
+}
+
+static Value lastOf(KernelBuilder &b, Value sums) {
+  int64_t size = sizeOf(sums);
   Value isLast = b.equal(b.range(size), b.splat(b.i32(size - 1), {size}));
-  return b.reduceSum(b.select(isLast, cumulated, b.full(0, {size}, b.getF32Type())), 0);
+  return b.reduceSum(b.select(isLast, sums, b.full(0, {size}, b.getF32Type())), 0);
 }
 
-Value decayMatrix(KernelBuilder &b, Value cumulated, bool strict) {
-  int64_t size = sizeOf(cumulated);
+Value decayFromStart(KernelBuilder &b, const CumulatedGates &gates) {
+  return power(b, gates, [](Value sums) { return sums; });
+}
+
+Value decayOfAll(KernelBuilder &b, const CumulatedGates &gates) {
+  return power(b, gates, [&](Value sums) { return lastOf(b, sums); });
+}
+
+Value decayToLast(KernelBuilder &b, const CumulatedGates &gates) {
+  return power(b, gates, [&](Value sums) { return b.subf(b.splat(lastOf(b, sums), {sizeOf(sums)}), sums); });
+}
+
+Value decayMatrix(KernelBuilder &b, const CumulatedGates &gates, bool strict) {
+  int64_t size = sizeOf(gates.sums);
   Value row = b.asColumn(b.range(size), size), column = b.asRow(b.range(size), size);
   Value isPast = strict ? b.lessThan(column, row) : b.lessEqual(column, row);
-  Value decay = b.exp2(b.subf(b.asColumn(cumulated, size), b.asRow(cumulated, size)));
+  Value decay = power(b, gates, [&](Value sums) { return b.subf(b.asColumn(sums, size), b.asRow(sums, size)); });
   // Chosen, not multiplied: above the diagonal the power may be infinite.
   return b.select(isPast, decay, b.full(0, {size, size}, b.getF32Type()));
 }
