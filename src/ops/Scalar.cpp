@@ -14,6 +14,14 @@ std::string_view scalarTypeName(ScalarType type) { return kTypes[size_t(type)].n
 uint32_t scalarBytes(ScalarType type) { return kTypes[size_t(type)].bytes; }
 bool isFloat(ScalarType type) { return kTypes[size_t(type)].isFloat; }
 
+std::string scalarTypeNames() {
+  std::string names;
+  for (const auto &type : kTypes) {
+    names += (names.empty() ? "" : ", ") + std::string(type.name);
+  }
+  return names;
+}
+
 std::optional<ScalarType> parseScalarType(std::string_view word) {
   for (size_t i = 0; i < std::size(kTypes); ++i) {
     if (kTypes[i].name == word) {

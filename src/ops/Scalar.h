@@ -13,6 +13,8 @@ enum class ScalarType : uint8_t { Fp32, Fp64, Fp16, Bf16, Int32, Int64, UInt32, 
 
 /// "fp32", "uint64", ...
 std::string_view scalarTypeName(ScalarType type);
+/// All of them, with commas between.
+std::string scalarTypeNames();
 /// None for a word that names no such type.
 std::optional<ScalarType> parseScalarType(std::string_view word);
 uint32_t scalarBytes(ScalarType type);

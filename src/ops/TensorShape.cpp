@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <utility>
 
 namespace jitk {
 
@@ -18,17 +19,21 @@ int64_t TensorShape::numElements() const {
 
 int64_t TensorShape::bytes() const { return numElements() * dtypeBytes(dtype); }
 
+static constexpr std::pair<std::string_view, int64_t> kDtypes[] = {{"fp16", 2},  {"bf16", 2},  {"fp32", 4},
+                                                                   {"fp64", 8},  {"e4m3", 1},  {"int8", 1},
+                                                                   {"uint8", 1}, {"int32", 4}, {"int64", 8}};
+
 int64_t dtypeBytes(std::string_view dtype) {
-  if (dtype == "fp16" || dtype == "bf16") {
-    return 2;
+  const auto *found = std::ranges::find(kDtypes, dtype, &std::pair<std::string_view, int64_t>::first);
+  return found == std::end(kDtypes) ? 0 : found->second;
+}
+
+std::string dtypeNames() {
+  std::string names;
+  for (const auto &[name, bytes] : kDtypes) {
+    names += (names.empty() ? "" : ", ") + std::string(name);
   }
-  if (dtype == "fp32" || dtype == "int32") {
-    return 4;
-  }
-  if (dtype == "fp64" || dtype == "int64") {
-    return 8;
-  }
-  return dtype == "e4m3" || dtype == "int8" || dtype == "uint8" ? 1 : 0;
+  return names;
 }
 
 Result<int64_t> sizeOf(const Description &description, std::string_view attribute, const DynamicSizes &sizes) {

@@ -58,5 +58,7 @@ Result<int64_t> sizeOf(const Description &description, std::string_view attribut
 
 /// Bytes of one element of a dtype word; 0 for an unknown one.
 int64_t dtypeBytes(std::string_view dtype);
+/// All such words, with commas between.
+std::string dtypeNames();
 
 } // namespace jitk

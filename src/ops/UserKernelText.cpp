@@ -51,6 +51,13 @@ public:
     bool isNumber = end > at_ && text_[at_] >= '0' && text_[at_] <= '9';
     return isNumber ? std::string_view() : text_.substr(at_, end - at_);
   }
+  bool bracketFollowsWord() const {
+    size_t end = at_ + peekWord().size();
+    while (end < text_.size() && isSpace(text_[end])) {
+      ++end;
+    }
+    return end < text_.size() && text_[end] == '[';
+  }
   std::string_view takeWord(const char *wanted) {
     std::string_view word = ok() ? peekWord() : std::string_view();
     if (word.empty()) {
@@ -103,8 +110,9 @@ private:
   static bool isWordCharacter(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
   }
+  static bool isSpace(char c) { return c == ' ' || c == '\n' || c == '\t'; }
   void skipSpace() {
-    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\t')) {
+    while (at_ < text_.size() && isSpace(text_[at_])) {
       ++at_;
     }
   }
@@ -207,8 +215,7 @@ public:
       return bracketFollows() ? tensor(std::move(argument), "int64") : argument;
     }
     if (reader_.takeKeyword("scalar")) {
-      std::string_view word = reader_.takeWord("the type of a scalar");
-      return scalar(std::move(argument), word);
+      return scalar(std::move(argument));
     }
     if (reader_.takeKeyword("workspace")) {
       argument.kind = UserArgument::Kind::Workspace;
@@ -216,11 +223,15 @@ public:
       return argument;
     }
     bool named = takeAccess(argument.access);
-    std::string_view dtype = reader_.takeWord("a type");
-    if (std::optional<ScalarType> type = parseScalarType(dtype);
-        type && isFloat(*type) && !named && !bracketFollows()) {
-      return scalar(std::move(argument), dtype);
+    std::optional<ScalarType> type = parseScalarType(reader_.peekWord());
+    if (type && isFloat(*type) && !named && !reader_.bracketFollowsWord()) {
+      return scalar(std::move(argument));
     }
+    std::string_view dtype = reader_.peekWord();
+    if (dtypeBytes(dtype) == 0) {
+      reader_.fail("one of " + dtypeNames() + ", or 'scalar' before another type of a scalar,");
+    }
+    reader_.takeWord("");
     return tensor(std::move(argument), dtype);
   }
 
@@ -250,13 +261,14 @@ private:
     return false;
   }
 
-  UserArgument scalar(UserArgument argument, std::string_view word) {
+  UserArgument scalar(UserArgument argument) {
     argument.kind = UserArgument::Kind::Scalar;
-    if (std::optional<ScalarType> type = parseScalarType(word)) {
-      argument.scalar = *type;
-    } else {
-      reader_.fail("the type of a scalar before it, and not '" + std::string(word) + "',");
+    std::optional<ScalarType> type = parseScalarType(reader_.peekWord());
+    if (!type) {
+      reader_.fail("one of " + scalarTypeNames());
     }
+    reader_.takeWord("");
+    argument.scalar = type.value_or(ScalarType::Fp32);
     return argument;
   }
 
@@ -264,12 +276,10 @@ private:
     argument.kind = UserArgument::Kind::Tensor;
     argument.value = {};
     argument.dtype = dtype;
-    int64_t bytes = dtypeBytes(dtype);
-    if (bytes == 0) {
-      reader_.fail("a known type before it, and not '" + argument.dtype + "',");
+    argument.alignment = static_cast<uint32_t>(dtypeBytes(dtype));
+    if (!reader_.take('[')) {
+      reader_.fail("'[' and the sizes of a tensor");
     }
-    argument.alignment = static_cast<uint32_t>(bytes);
-    reader_.expect('[');
     while (reader_.ok() && !reader_.take(']')) {
       if (!argument.extents.empty()) {
         reader_.expect(',');

@@ -481,7 +481,12 @@ struct PipelineCopiesPass : impl::PipelineCopiesBase<PipelineCopiesPass> {
     SmallVector<scf::ForOp> loops;
     getOperation().walk([&](scf::ForOp loop) { loops.push_back(loop); });
     for (scf::ForOp loop : loops) {
-      auto stated = loop->getAttrOfType<IntegerAttr>(kNumStages);
+      Attribute given = loop->getAttr(kNumStages);
+      auto stated = dyn_cast_if_present<IntegerAttr>(given);
+      if (given && !stated) {
+        loop.emitError(kNumStages) << " must be an integer: got " << given;
+        return signalPassFailure();
+      }
       int64_t wanted = stated ? stated.getInt() : int64_t(numStages);
       if (std::optional<PipelinedLoop> plan = wanted < 2 ? std::nullopt : planLoop(loop, wanted, *capability)) {
         CopyPipeliner(std::move(*plan), *capability).run();

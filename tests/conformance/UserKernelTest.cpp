@@ -325,6 +325,20 @@ TEST_SUITE("conformance/UserKernel") {
     refused(changed(good, "arguments", "x: read fp32[n], y: updated fp32[n], a: fp32, n: scalar uint64"),
             "argument n must be uint64 as the source has it: got i32");
     refused(changed(good, "source", "module {\n  tt.func public @axpy(%x: !tt.nothing)\n}"), "source:2:");
+    const char *noKernel = "source must have a kernel, a public tt.func with a body: got none";
+    refused(changed(good, "source", "module {}"), noKernel);
+    refused(changed(good, "source", "module { tt.func private @axpy() { tt.return } }"), noKernel);
+    refused(changed(good, "source", "module { tt.func public @axpy(%x: !tt.ptr<f32>) }"), noKernel);
+    refused(changed(changed(good, "source", R"(module {
+      tt.func public @axpy(%x: !tt.ptr<f32> {tt.divisibility = "16"}) { tt.return }
+    })"),
+                    "arguments", "x: updated fp32[n]"),
+            "tt.divisibility of argument x must be an integer");
+    refused(changed(changed(good, "source", R"(module attributes {"ttg.num-ctas" = "two"} {
+      tt.func public @axpy() { tt.return }
+    })"),
+                    "arguments", ""),
+            "ttg.num-ctas of the source must be an integer between 1 and 16: got another attribute");
   }
 
   TEST_CASE("a tensor must be aligned as the source wants it") {

@@ -70,11 +70,15 @@ static int64_t divisorOf(const Expression &value, const UserKernel &kernel, cons
 /// Holds what the source says of a parameter's divisibility against what the description promises of it.
 static Status checkDivisibility(const UserKernel &kernel, const Description &description, size_t index,
                                 tt::FuncOp function, Recipe &recipe) {
-  auto wanted = function.getArgAttrOfType<IntegerAttr>(unsigned(index), "tt.divisibility");
+  const UserArgument &argument = kernel.arguments[index];
+  Attribute given = function.getArgAttr(unsigned(index), "tt.divisibility");
+  auto wanted = dyn_cast_if_present<IntegerAttr>(given);
+  if (given && !wanted) {
+    return invalidArgument("tt.divisibility of argument " + argument.name + " must be an integer");
+  }
   if (!wanted || wanted.getInt() <= 1) {
     return okStatus();
   }
-  const UserArgument &argument = kernel.arguments[index];
   if (argument.kind == UserArgument::Kind::Tensor) {
     uint32_t &alignment = recipe.alignments[recipe.steps.front().arguments[index].index];
     alignment = std::max(alignment, uint32_t(wanted.getInt()));
@@ -91,16 +95,18 @@ static Status checkDivisibility(const UserKernel &kernel, const Description &des
 
 static Result<tt::FuncOp> findEntry(ModuleOp module, const std::string &entry) {
   auto function = module.lookupSymbol<tt::FuncOp>(entry);
-  if (!function || !function.isPublic() || function.isExternal()) {
-    std::string names;
-    for (auto other : module.getOps<tt::FuncOp>()) {
-      if (other.isPublic()) {
-        names += (names.empty() ? "" : ", ") + other.getName().str();
-      }
-    }
-    return invalidArgument("entry must be one of the source's kernels, " + names + ": got '" + entry + "'");
+  auto isKernel = [](tt::FuncOp each) { return each.isPublic() && !each.isExternal(); };
+  if (function && isKernel(function)) {
+    return function;
   }
-  return function;
+  std::string names;
+  for (auto other : llvm::make_filter_range(module.getOps<tt::FuncOp>(), isKernel)) {
+    names += (names.empty() ? "" : ", ") + other.getName().str();
+  }
+  if (names.empty()) {
+    return invalidArgument("source must have a kernel, a public tt.func with a body: got none");
+  }
+  return invalidArgument("entry must be one of the source's kernels, " + names + ": got '" + entry + "'");
 }
 
 /// Says of the module what it does not say itself. Returns the CTAs of a cluster.
@@ -124,7 +130,8 @@ static Result<uint32_t> completeModule(Operation *module, const Target &target) 
   }
   auto ctas = module->getAttrOfType<IntegerAttr>("ttg.num-ctas");
   if (!ctas || ctas.getInt() < 1 || ctas.getInt() > 16) {
-    return invalidArgument("ttg.num-ctas of the source must be between 1 and 16");
+    return invalidArgument("ttg.num-ctas of the source must be an integer between 1 and 16: got " +
+                           (ctas ? std::to_string(ctas.getInt()) : "another attribute"));
   }
   return uint32_t(ctas.getInt());
 }

@@ -8,6 +8,38 @@ using namespace mlir;
 
 namespace jitk::passes {
 
+/// What is to be a number and is none would be taken for an attribute that is not there.
+static LogicalResult verifyNumbers(Operation *at) {
+  const StringRef names[] = {ir::ttg::kNumWarps,
+                             ir::ttg::kThreadsPerWarp,
+                             ir::ttg::kNumCTAs,
+                             ir::ttg::kClusterDimX,
+                             "ttg.total-num-warps",
+                             "ttg.maxnreg",
+                             "ttg.shared",
+                             "ttg.global_scratch_memory_size",
+                             "ttg.global_scratch_memory_alignment"};
+  for (StringRef name : names) {
+    if (Attribute found = at->getAttr(name); found && !isa<IntegerAttr>(found)) {
+      return at->emitError(name) << " must be an integer: got " << found;
+    }
+  }
+  return success();
+}
+
+/// The same of what a function says of its arguments.
+static LogicalResult verifyHints(FunctionOpInterface function) {
+  for (unsigned i = 0; i < function.getNumArguments(); ++i) {
+    for (StringRef name : {"tt.contiguity", "tt.divisibility", "tt.constancy"}) {
+      Attribute found = function.getArgAttr(i, name);
+      if (found && !isa<IntegerAttr, DenseIntElementsAttr, DenseI32ArrayAttr>(found)) {
+        return function.emitError(name) << " of argument " << i << " must be an integer: got " << found;
+      }
+    }
+  }
+  return success();
+}
+
 LogicalResult verifyThreads(ModuleOp module) {
   constexpr int kMostWarps = 32, kLanes = 32, kMostCtas = 16;
   auto verify = [](Operation *at, StringRef name, int found, int least, int most) -> LogicalResult {
@@ -21,14 +53,16 @@ LogicalResult verifyThreads(ModuleOp module) {
     return error << most << ": got " << found;
   };
   auto verifyWarps = [&](Operation *at) {
-    return verify(at, ir::ttg::kNumWarps, ir::ttg::lookupNumWarps(at), 1, kMostWarps);
+    return success(succeeded(verifyNumbers(at)) &&
+                   succeeded(verify(at, ir::ttg::kNumWarps, ir::ttg::lookupNumWarps(at), 1, kMostWarps)));
   };
   Operation *op = module;
   return success(succeeded(verifyWarps(op)) &&
                  succeeded(verify(op, ir::ttg::kThreadsPerWarp, ir::ttg::lookupThreadsPerWarp(op), kLanes, kLanes)) &&
                  succeeded(verify(op, ir::ttg::kNumCTAs, ir::ttg::lookupNumCTAs(op), 1, kMostCtas)) &&
-                 llvm::all_of(module.getOps<FunctionOpInterface>(),
-                              [&](FunctionOpInterface function) { return succeeded(verifyWarps(function)); }));
+                 llvm::all_of(module.getOps<FunctionOpInterface>(), [&](FunctionOpInterface function) {
+                   return succeeded(verifyWarps(function)) && succeeded(verifyHints(function));
+                 }));
 }
 
 FailureOr<unsigned> targetCapability(ModuleOp module) {

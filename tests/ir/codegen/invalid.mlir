@@ -225,3 +225,12 @@ module attributes {"ttg.num-ctas" = 2 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
     tt.return
   }
 }
+
+// -----
+
+// expected-error @+1 {{ttg.num-ctas must be an integer: got "two"}}
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = "two", ttg.target = "cuda:90"} {
+  tt.func public @text() {
+    tt.return
+  }
+}

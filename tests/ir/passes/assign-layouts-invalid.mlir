@@ -35,3 +35,39 @@ module attributes {"ttg.num-warps" = 4 : i32, ttg.target = "cuda:80"} {
     tt.return
   }
 }
+
+// -----
+
+// expected-error @+1 {{ttg.num-warps must be an integer: got "x"}}
+module attributes {"ttg.num-warps" = "x", ttg.target = "cuda:80"} {
+  tt.func public @text() {
+    tt.return
+  }
+}
+
+// -----
+
+// expected-error @+1 {{ttg.cluster-dim-x must be an integer: got 2.000000e+00 : f32}}
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.cluster-dim-x" = 2.0 : f32, ttg.target = "cuda:90"} {
+  tt.func public @float() {
+    tt.return
+  }
+}
+
+// -----
+
+module attributes {"ttg.num-warps" = 4 : i32, ttg.target = "cuda:80"} {
+  // expected-error @+1 {{ttg.maxnreg must be an integer: got [64]}}
+  tt.func public @own_list() attributes {"ttg.maxnreg" = [64]} {
+    tt.return
+  }
+}
+
+// -----
+
+module attributes {"ttg.num-warps" = 4 : i32, ttg.target = "cuda:80"} {
+  // expected-error @+1 {{tt.divisibility of argument 1 must be an integer: got "16"}}
+  tt.func public @hint(%x: i32, %y: !tt.ptr<f32> {tt.divisibility = "16"}) {
+    tt.return
+  }
+}

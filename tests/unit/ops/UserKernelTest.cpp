@@ -84,11 +84,17 @@ TEST_SUITE("ops/UserKernel") {
                                                                 {"g", UInt32},
                                                                 {"h", UInt64},
                                                                 {"i", Fp16}});
-    CHECK(problemOf({{"arguments", "s: scalar e4m3"}}).find("the type of a scalar before it, and not 'e4m3'") !=
-          std::string::npos);
-    CHECK(problemOf({{"arguments", "s: scalar"}}).find("must have the type of a scalar at") != std::string::npos);
-    CHECK(problemOf({{"arguments", "s: uint32"}}).find("a known type before it, and not 'uint32'") !=
-          std::string::npos);
+    CHECK(
+        problemOf({{"arguments", "s: scalar int8"}})
+            .find(
+                "must have one of fp32, fp64, fp16, bf16, int32, int64, uint32, uint64 at character 11: got 'int8'") !=
+        std::string::npos);
+    CHECK(
+        problemOf({{"arguments", "s: int8"}}).find("must have '[' and the sizes of a tensor at character 8: got ''") !=
+        std::string::npos);
+    CHECK(problemOf({{"arguments", "s: scalar"}}).find("uint64 at character 10: got ''") != std::string::npos);
+    CHECK(problemOf({{"arguments", "s: uint32"}})
+              .find("or 'scalar' before another type of a scalar, at character 4: got 'uint32'") != std::string::npos);
   }
 
   TEST_CASE("tensors have the shapes that are declared") {
@@ -152,7 +158,11 @@ TEST_SUITE("ops/UserKernel") {
     CHECK(problemOf({{"block", "n"}}) == "attribute block must be numbers with a product between 1 and 1024: got 'n'");
     CHECK(problemOf({{"block", "1024, 2"}}).find("product between 1 and 1024") != std::string::npos);
     CHECK(problemOf({{"shared", "n"}}).find("attribute shared must be a number between 0") == 0);
-    CHECK(problemOf({{"arguments", "x: fp31[n]"}}).find("a known type before it, and not 'fp31'") != std::string::npos);
+    CHECK(
+        problemOf({{"arguments", "x: fp31[n]"}})
+            .find(
+                "must have one of fp16, bf16, fp32, fp64, e4m3, int8, uint8, int32, int64, or 'scalar' before another "
+                "type of a scalar, at character 4: got 'fp31[n]'") != std::string::npos);
     CHECK(problemOf({{"arguments", "x: fp32[n*m]"}}).find("a size that is a number, a dimension") != std::string::npos);
     CHECK(problemOf({{"arguments", "x: fp32[n], x: fp32[n]"}}) == "argument must be there once: got 'x' twice");
     CHECK(problemOf({{"arguments", "z: int32"}}).find("since no dimension has the name z") != std::string::npos);
