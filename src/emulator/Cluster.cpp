@@ -164,6 +164,7 @@ void Cluster::prepareThread(Cta &cta, Thread &thread) {
   thread.blocker = Blocker::None;
   thread.call = Call();
   thread.numCalls = 0;
+  thread.numEmptyRounds = 0;
   thread.callsInSlice = 0;
   thread.clusterArrivals = 0;
   thread.clusterPhase = 0;

@@ -37,7 +37,10 @@ struct DeviceOptions {
   Checks checks;
   size_t maxFindings = 64;                      ///< kept of one launch
   uint64_t maxInstructions = uint64_t(1) << 28; ///< executed by one thread, before it is stopped
-  size_t stackBytes = size_t(1) << 20;          ///< of a thread; what is not used costs addresses only
+  /// Rounds of loops that one thread makes without an instruction of the table, before it is stopped: arithmetic alone
+  /// ends sooner in any kernel, and all threads of a CTA come to the bound in seconds.
+  uint64_t maxEmptyRounds = uint64_t(1) << 22;
+  size_t stackBytes = size_t(1) << 20; ///< of a thread; what is not used costs addresses only
   /// Gets what kernels print, a call of printf at a time, while they run; from several threads at once. Null drops it.
   std::function<void(std::string_view text)> print;
 };

@@ -231,6 +231,7 @@ void jitk_emulator_execute(Thread *thread, uint32_t row, uint64_t *results, cons
                            const int64_t *immediates) {
   static const Row *const table = rows().data();
   const Row &entry = table[row];
+  thread->numEmptyRounds = 0;
   thread->call = {entry.instruction, results, operands + (entry.predicated ? 1 : 0), immediates, entry.aligned};
   charge(*thread);
   if (entry.predicated && !(operands[0] & 1)) {
@@ -243,6 +244,12 @@ void jitk_emulator_execute(Thread *thread, uint32_t row, uint64_t *results, cons
 
 void jitk_emulator_loop(Thread *thread, const int64_t *site) {
   leaveTable(*thread, site);
+  if (++thread->numEmptyRounds > thread->cluster().options().maxEmptyRounds) {
+    thread->report(
+        FindingKind::Limit, 0,
+        llvm::formatv("the thread went {0} rounds of a loop without an instruction", thread->numEmptyRounds - 1));
+    thread->cluster().abort(*thread);
+  }
   charge(*thread);
 }
 

@@ -96,6 +96,7 @@ struct Thread {
   uint64_t blockedOn = 0; ///< barrier id, or mbarrier address
   Call call;
   uint64_t numCalls = 0;
+  uint64_t numEmptyRounds = 0; ///< of loops, since the last instruction of the table
   uint32_t callsInSlice = 0;
   ThreadClock clock;
   uint32_t clusterArrivals = 0; ///< at the cluster barrier

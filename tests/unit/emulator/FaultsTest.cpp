@@ -382,6 +382,18 @@ TEST_SUITE("emulator/Faults") {
     }
   }
 
+  TEST_CASE("a loop of arithmetic alone that never ends is stopped in seconds, with the options that devices have") {
+    const LaunchReport report = runShared(R"(
+      llvm.br ^a(%c0 : i32)
+    ^a(%i: i32):
+      %j = llvm.add %i, %c1 : i32
+      llvm.br ^a(%j : i32)
+    ^b:)",
+                                          DeviceOptions(), 128);
+    REQUIRE_MESSAGE(foundOnly(report, FindingKind::Limit), report.toString());
+    CHECK(report.toString().find("went 4194304 rounds of a loop without an instruction") != std::string::npos);
+  }
+
   TEST_CASE("loops that never end are stopped, whatever they execute") {
     DeviceOptions options;
     options.maxInstructions = 100000;
