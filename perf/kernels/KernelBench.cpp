@@ -45,11 +45,11 @@ reference::GivenValues fullGroups(const Problem &problem) {
   }
   int64_t m = problem.size("m"), groups = problem.size("groups");
   if (problem.description.flag("masked")) {
-    return {{"valid_rows", std::vector<double>(size_t(groups), double(m))}};
+    return {{"valid_rows", std::vector<reference::Number>(size_t(groups), m)}};
   }
-  std::vector<double> ofRows;
+  std::vector<reference::Number> ofRows;
   for (int64_t row = 0; row < m; ++row) {
-    ofRows.push_back(double(row * groups / m));
+    ofRows.push_back(row * groups / m);
   }
   return {{"row_group", std::move(ofRows)}};
 }

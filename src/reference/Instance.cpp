@@ -8,6 +8,7 @@
 #include "src/reference/References.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 namespace jitk::reference {
@@ -80,19 +81,31 @@ static void poisonPastLengths(HostTensor &tensor, const std::vector<int32_t> &le
   }
 }
 
+/// The least value of an integer dtype, and the one behind the largest; equal ones for what is none.
+static std::pair<Number, Number> rangeOf(std::string_view dtype) {
+  if (dtype == "uint8") {
+    return {0, 256};
+  }
+  Number end = dtype == "int8" ? 0x1p7L : dtype == "int32" ? 0x1p31L : dtype == "int64" ? 0x1p63L : 0;
+  return {-end, end};
+}
+
 /// The integers that were given for a tensor.
-static Result<std::vector<uint8_t>> givenIntegers(const TensorShape &shape, const std::vector<double> &values) {
+static Result<std::vector<uint8_t>> givenIntegers(const TensorShape &shape, const std::vector<Number> &values) {
   if (int64_t(values.size()) != shape.numElements()) {
     return invalidArgument("tensor " + shape.name + " must be given " + std::to_string(shape.numElements()) +
                            " values: got " + std::to_string(values.size()));
   }
   std::vector<uint8_t> bytes(size_t(shape.bytes()));
+  auto [least, end] = rangeOf(shape.dtype);
+  auto width = size_t(dtypeBytes(shape.dtype));
   for (size_t i = 0; i < values.size(); ++i) {
-    auto value = int32_t(values[i]);
-    if (double(value) != values[i]) {
-      return invalidArgument("values of tensor " + shape.name + " must be integers: got " + std::to_string(values[i]));
+    if (!(values[i] >= least && values[i] < end) || std::trunc(values[i]) != values[i]) {
+      return invalidArgument("values of tensor " + shape.name + " must be integers of type " + shape.dtype + ": got " +
+                             std::to_string(values[i]));
     }
-    std::memcpy(bytes.data() + i * sizeof(value), &value, sizeof(value));
+    auto value = int64_t(values[i]);
+    std::memcpy(bytes.data() + i * width, &value, width); // the low bytes come first
   }
   return bytes;
 }
@@ -102,7 +115,8 @@ static Status checkGiven(const Description &description, const std::vector<Tenso
   JITK_ASSIGN(std::vector<ScalarForm> scalars, scalarForms(description));
   for (const auto &[name, values] : given) {
     bool isTensor = std::ranges::any_of(shapes, [&](const TensorShape &shape) {
-      return shape.name == name && shape.dtype == "int32" && shape.access == Access::Read;
+      auto [least, end] = rangeOf(shape.dtype);
+      return shape.name == name && least < end && shape.access == Access::Read;
     });
     bool isScalar = std::ranges::find(scalars, name, &ScalarForm::name) != scalars.end();
     if (!isTensor && !(isScalar && values.size() == 1)) {
@@ -113,11 +127,11 @@ static Status checkGiven(const Description &description, const std::vector<Tenso
   return okStatus();
 }
 
-std::vector<double> makeScalars(const Description &description, const GivenValues &given) {
-  std::vector<double> scalars;
+std::vector<Number> makeScalars(const Description &description, const GivenValues &given) {
+  std::vector<Number> scalars;
   for (const ScalarSchema &scalar : (*findOp(description.op()))->scalars) {
     auto found = given.find(scalar.name);
-    scalars.push_back(float(found == given.end() ? defaultOf(scalar, description) : found->second.front()));
+    scalars.push_back(float(found == given.end() ? Number(defaultOf(scalar, description)) : found->second.front()));
   }
   if (isUserKernel(description)) {
     Result<std::vector<ScalarForm>> forms = scalarForms(description);

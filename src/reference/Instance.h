@@ -6,6 +6,7 @@
 #include "src/reference/Expected.h"
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <string>
 #include <vector>
@@ -18,8 +19,12 @@ struct HostTensor {
   std::vector<uint8_t> bytes; ///< inputs: the data; outputs: what lies there before the launch
 };
 
+/// Holds every 64-bit integer, signed or not, and every double.
+using Number = long double;
+static_assert(std::numeric_limits<Number>::digits >= 64);
+
 /// Contents that a user chose, by name: an integer input ("seq_lens" = 128, 256) or a scalar ("scale" = 0.1).
-using GivenValues = std::map<std::string, std::vector<double>, std::less<>>;
+using GivenValues = std::map<std::string, std::vector<Number>, std::less<>>;
 
 /// Fills the tensors of a description: inputs at random, from `seed` alone; outputs with a pattern that is NaN in every
 /// dtype. What an op must not read (keys past a sequence's length) is NaN too. Fails with InvalidArgument as
@@ -29,7 +34,7 @@ Result<std::vector<HostTensor>> makeTensors(const Description &description, cons
                                             const GivenValues &given = {});
 
 /// The scalars of a launch, as their types hold them: those given, else the defaults of the op's schema, else 1.
-std::vector<double> makeScalars(const Description &description, const GivenValues &given = {});
+std::vector<Number> makeScalars(const Description &description, const GivenValues &given = {});
 
 /// What the op must give for these inputs: one expectation for each output, in float64, written from the op's formula.
 /// Tolerances are derived where they are set. Large problems are sampled by rows, chosen with `seed`. Fails with

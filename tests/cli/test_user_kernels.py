@@ -130,6 +130,32 @@ class UserKernels(CliTest):
         self.fails("run", *words, "source=@absent", code=ENVIRONMENT, says="cannot read absent")
         self.fails("run", *words, "source=@copy.ttgir", "grid=", code=USAGE, says="'grid' twice")
 
+    def test_integers_of_64_bits_arrive_as_they_are_given(self):
+        # Neither is a double. The kernel traps at any other.
+        (self.folder / "exact.mlir").write_text("""tt.func public @exact(%x: !tt.ptr<i64>, %y: !tt.ptr<i8>, %s: i64) {
+          %wanted = arith.constant 9007199254740993 : i64
+          %same = arith.cmpi eq, %s, %wanted : i64
+          tt.assert %same, "s" : i1
+          %v = tt.load %x : !tt.ptr<i64>
+          %other = arith.constant -9223372036854775807 : i64
+          %equal = arith.cmpi eq, %v, %other : i64
+          tt.assert %equal, "x" : i1
+          %w = tt.load %y : !tt.ptr<i8>
+          %small = arith.constant -128 : i8
+          %tiny = arith.cmpi eq, %w, %small : i8
+          tt.assert %tiny, "y" : i1
+          tt.return
+        }""")
+        run = ("run", "user_kernel", "language=commonir", "source=@exact.mlir", "entry=exact", "grid=1",
+               "arguments=x: read int64[1], y: read int8[1], s: scalar int64")
+        x, y, s = "x=-9223372036854775807", "y=-128", "s=9007199254740993"
+        self.jitk(*run, "--values", x, "--values", y, "--values", s)
+        self.fails(*run, "--values", x, "--values", y, "--values", "s=9007199254740992", code=WRONG_RESULT,
+                   says="assertion failed: s")
+        self.fails(*run, "--values", "s=18446744073709551616", code=USAGE, says="must be a whole number of 64 bits")
+        self.fails(*run, "--values", "y=128", code=USAGE, says="values of tensor y must be integers of type int8")
+        self.fails(*run, "--values", "x=0.5", code=USAGE, says="values of tensor x must be integers of type int64")
+
     def test_the_table_shows_no_source(self):
         said = self.run_any("prepare", self.write_plan(cuda(source=AXPY_CUDA * 3, entry="axpz"))).stderr
         self.without_nvrtc(said)

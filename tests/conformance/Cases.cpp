@@ -84,8 +84,8 @@ static void sharpenScores(std::vector<reference::HostTensor> &tensors) {
 }
 
 /// 128 lengths from `first` in steps of two.
-static std::vector<double> growingLengths(int first) {
-  std::vector<double> lengths;
+static std::vector<reference::Number> growingLengths(int first) {
+  std::vector<reference::Number> lengths;
   for (int i = 0; i < 128; ++i) {
     lengths.push_back(first + 2 * i);
   }

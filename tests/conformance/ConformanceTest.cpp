@@ -250,15 +250,15 @@ TEST_SUITE("conformance") {
   }
   TEST_CASE("decoding stays in its tensors whatever schedule it is given") {
     // Made for more sequences, or for nothing at all.
-    auto schedule = [](std::vector<double> row) {
-      std::vector<double> rows;
+    auto schedule = [](std::vector<reference::Number> row) {
+      std::vector<reference::Number> rows;
       for (int part = 0; part < 3; ++part) {
         rows.insert(rows.end(), row.begin(), row.end());
       }
       return rows;
     };
     constexpr double kMost = INT32_MAX, kLeast = INT32_MIN;
-    const std::vector<std::vector<double>> rows = {
+    const std::vector<std::vector<reference::Number>> rows = {
         {1, 3, 0, 2, 1, 1, 1, 0},
         {0, 1, 99, 99, 99, 1, 1, 0},
         {kLeast, kMost, kMost, kMost, kMost, 1, 1, 0},
@@ -269,8 +269,9 @@ TEST_SUITE("conformance") {
          {"mla_decode batch=2 heads=16 max_kv=200 num_pages=8 latent_dim=32 rope_dim=16 splits=3 reuse_schedule=true",
           "paged_attention batch=2 heads=4 kv_heads=2 max_kv=200 num_pages=8 head_dim=64 splits=3 "
           "reuse_schedule=true"}) {
-      for (const std::vector<double> &row : rows) {
-        for (std::vector<double> offsets : {std::vector<double>{0, 2, 4}, {-5, kMost, kLeast}, {kMost, 1, kMost}}) {
+      for (const std::vector<reference::Number> &row : rows) {
+        for (std::vector<reference::Number> offsets :
+             {std::vector<reference::Number>{0, 2, 4}, {-5, kMost, kLeast}, {kMost, 1, kMost}}) {
           CAPTURE(text);
           CAPTURE(row);
           CAPTURE(offsets);

@@ -71,17 +71,19 @@ template <typename T> static T valueOf(Result<T> result) {
   return *std::move(result);
 }
 
-std::vector<api::Scalar> toScalars(const api::Kernel &kernel, const std::vector<double> &numbers) {
+std::vector<api::Scalar> toScalars(const api::Kernel &kernel, const std::vector<reference::Number> &numbers) {
   std::vector<std::string> names = kernel.scalars(), types = kernel.scalarTypes();
   std::vector<api::Scalar> scalars;
   for (size_t i = 0; i < numbers.size(); ++i) {
     if (isFloat(parseScalarType(types.at(i)).value())) {
-      scalars.emplace_back(numbers[i]);
-    } else if (std::trunc(numbers[i]) == numbers[i] && std::fabs(numbers[i]) <= 0x1p53) {
+      scalars.emplace_back(static_cast<double>(numbers[i]));
+    } else if (std::trunc(numbers[i]) != numbers[i] || numbers[i] < -0x1p63L || numbers[i] >= 0x1p64L) {
+      throw std::invalid_argument("scalar " + names[i] + " must be a whole number of 64 bits: got " +
+                                  std::to_string(numbers[i]));
+    } else if (numbers[i] < 0) {
       scalars.emplace_back(static_cast<int64_t>(numbers[i]));
     } else {
-      throw std::invalid_argument("scalar " + names[i] + " must be a whole number up to 2^53: got " +
-                                  std::to_string(numbers[i]));
+      scalars.emplace_back(static_cast<uint64_t>(numbers[i]));
     }
   }
   return scalars;
@@ -95,7 +97,7 @@ Outcome run(const api::Runtime &runtime, const api::Device &device, const Proble
   if (problem.edit) {
     problem.edit(tensors);
   }
-  std::vector<double> scalars = reference::makeScalars(description, problem.values);
+  std::vector<reference::Number> scalars = reference::makeScalars(description, problem.values);
 
   Outcome outcome;
   outcome.kernel = api::Kernel::obtain(runtime, device, handle);
@@ -122,7 +124,8 @@ Outcome run(const api::Runtime &runtime, const api::Device &device, const Proble
 
   std::vector<reference::Expected> expected;
   if (check) {
-    expected = valueOf(reference::computeExpected(description, problem.sizes, tensors, problem.seed, scalars));
+    expected = valueOf(reference::computeExpected(description, problem.sizes, tensors, problem.seed,
+                                                  {scalars.begin(), scalars.end()}));
   }
   for (size_t i = 0; i < tensors.size(); ++i) {
     std::vector<uint8_t> after = guarded[i].read(outcome.damage);

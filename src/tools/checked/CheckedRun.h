@@ -38,7 +38,7 @@ struct Outcome {
 
 /// Numbers as a kernel's scalars. Throws std::invalid_argument for one that is not whole, or too large to be exact,
 /// where the kernel takes an integer.
-std::vector<api::Scalar> toScalars(const api::Kernel &kernel, const std::vector<double> &numbers);
+std::vector<api::Scalar> toScalars(const api::Kernel &kernel, const std::vector<reference::Number> &numbers);
 
 /// Allocates the tensors between guard bands of NaN, runs the kernel once, and compares. Throws api::Exception where
 /// the library refuses or the device fails, std::invalid_argument where the problem's sizes do not fit the description.

@@ -55,10 +55,10 @@ reference::GivenValues ProblemOptions::values() const {
   reference::GivenValues values;
   for (const std::string &word : valueWords) {
     size_t equals = std::min(word.find('='), word.size() - 1);
-    std::vector<double> &numbers = values[word.substr(0, equals)];
+    std::vector<reference::Number> &numbers = values[word.substr(0, equals)];
     const char *end = word.data() + word.size();
     for (const char *at = word.data() + equals; at != end;) {
-      double value = 0;
+      reference::Number value = 0;
       auto [rest, error] = std::from_chars(at + 1, end, value); // behind the '=' or the ','
       if (error != std::errc() || (rest != end && *rest != ',')) {
         throw std::invalid_argument("values must be written name=number,...: got '" + word + "'");

@@ -84,8 +84,8 @@ TEST_CASE("as many CTAs as tiles, fewer, and more multiprocessors than tiles") {
 
 TEST_CASE("sequences that end anywhere in a tile") {
   // None, one, the edges of a piece of 8 rows, of a block and of a tile, and all: of queries beside all of keys.
-  std::vector<double> lengths = {0, 1, 7, 8, 9, 31, 32, 33, 64, 65, 100, 130};
-  std::vector<double> backwards(lengths.rbegin(), lengths.rend());
+  std::vector<reference::Number> lengths = {0, 1, 7, 8, 9, 31, 32, 33, 64, 65, 100, 130};
+  std::vector<reference::Number> backwards(lengths.rbegin(), lengths.rend());
   std::string problem = "batch=12 heads=2 kv_heads=1 seq_q=130 head_dim=16 value_dim=64 varlen=true";
   std::vector<emulator::DeviceOptions> devices = {deviceOptions(kDeferred, 3, 4), deviceOptions(kImmediate, 8, 5)};
   for (const char *causal : {"", " causal=true"}) {

@@ -15,7 +15,8 @@ void checkKernel(const std::string &problem, BuildOf build, const std::vector<em
   REQUIRE(description.ok());
   Result<std::vector<reference::HostTensor>> tensors = reference::makeTensors(*description, {}, 1, given);
   REQUIRE(tensors.ok());
-  std::vector<double> scalars = reference::makeScalars(*description, given);
+  std::vector<reference::Number> numbers = reference::makeScalars(*description, given);
+  std::vector<double> scalars(numbers.begin(), numbers.end());
   Result<std::vector<reference::Expected>> expected =
       reference::computeExpected(*description, {}, *tensors, 1, scalars);
   REQUIRE(expected.ok());

@@ -181,8 +181,8 @@ TEST_SUITE("reference/Reference") {
     CHECK_FALSE(makeTensors(description, {}, 1, {{"q", {1}}}).ok());
     CHECK_FALSE(makeTensors(description, {}, 1, {{"scale", {1, 2}}}).ok());
     CHECK(makeTensors(description, {}, 1, {{"seq_lens", {64}}, {"scale", {2}}}).ok());
-    CHECK(makeScalars(description, {{"scale", {2}}}) == std::vector<double>{2});
-    CHECK(makeScalars(description) == std::vector<double>{float(1 / std::sqrt(576.0))});
+    CHECK(makeScalars(description, {{"scale", {2}}}) == std::vector<Number>{2});
+    CHECK(makeScalars(description) == std::vector<Number>{float(1 / std::sqrt(576.0))});
   }
 
   TEST_CASE("rows past a sequence's length must keep their bytes") {
