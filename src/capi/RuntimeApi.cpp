@@ -192,6 +192,30 @@ static Json compilerReport(Runtime &runtime) {
   return report;
 }
 
+/// Whether `configuration` is one of those that a problem can be built in, and that it leaves open.
+static Status checkConfiguration(const Problem &problem, const std::vector<Configuration> &known,
+                                 std::string_view configuration) {
+  if (known.empty() || !problem.description.attributes().contains("configuration")) {
+    return invalidArgument("description must be one whose kernel can be built in several ways: got " + problem.label);
+  }
+  if (!hasOpenConfiguration(problem.description)) {
+    return invalidArgument("description must name no configuration, for which others are stored: got '" +
+                           problem.description.word("configuration") + "'");
+  }
+  if (std::ranges::find(known, configuration, &Configuration::name) != known.end()) {
+    return okStatus();
+  }
+  constexpr size_t kMostNamed = 5;
+  std::string names;
+  for (size_t i = 0; i < std::min(known.size(), kMostNamed); ++i) {
+    names += (i == 0 ? "" : ", ") + known[i].name;
+  }
+  if (known.size() > kMostNamed) {
+    names += ", or another of " + std::to_string(known.size());
+  }
+  return invalidArgument("configuration must be " + names + ": got '" + std::string(configuration) + "'");
+}
+
 extern "C" {
 
 jitk_status_t jitk_runtime_create(const jitk_runtime_options_t *options, jitk_runtime_t *runtime, jitk_error_t *error) {
@@ -323,11 +347,7 @@ jitk_status_t jitk_runtime_store_configuration(jitk_runtime_t runtime, jitk_devi
     const Problem &problem = *description->problem;
     JITK_ASSIGN(std::vector<Configuration> known,
                 compiler->configurations(problem.description, device->device->target()));
-    if (!hasOpenConfiguration(problem.description) ||
-        std::ranges::find(known, configuration, &Configuration::name) == known.end()) {
-      return invalidArgument("configuration must be one that the description has and does not name: got '" +
-                             std::string(configuration) + "'");
-    }
+    JITK_TRY(checkConfiguration(problem, known, configuration));
     return runtime->runtime->entries().publishTuned(problem, *device->device, configuration);
   });
 }

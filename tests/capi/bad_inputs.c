@@ -309,6 +309,25 @@ static void stores(jitk_runtime_t runtime) {
                 "runtime has no disk store: none was asked for");
 }
 
+/* What is to be stored as the fastest: each mistake has words of its own. */
+static void configurations(jitk_runtime_t runtime, jitk_device_t device) {
+  jitk_description_t open = describe("matmul m=1 n=1 k=1");
+  jitk_description_t named = describe("matmul m=1 n=1 k=1 configuration=small");
+  jitk_description_t single = describe("gated_delta_rule tokens=1 qk_heads=1 key_dim=64");
+  CHECK_INVALID(jitk_runtime_store_configuration(runtime, device, open, "medium", &error),
+                "configuration must be small, large: got 'medium'");
+  CHECK_INVALID(jitk_runtime_store_configuration(runtime, device, named, "large", &error),
+                "description must name no configuration, for which others are stored: got 'small'");
+  CHECK(jitk_runtime_store_configuration(runtime, device, single, "large", &error) == JITK_STATUS_INVALID_ARGUMENT);
+  CHECK(strstr(jitk_error_message(error),
+               "description must be one whose kernel can be built in several ways: got gated_delta_rule") != NULL);
+  jitk_error_release(error);
+  error = NULL;
+  jitk_description_release(single);
+  jitk_description_release(named);
+  jitk_description_release(open);
+}
+
 static void nulls(void) {
   jitk_runtime_retain(NULL);
   jitk_runtime_release(NULL);
@@ -342,6 +361,7 @@ int main(void) {
   compilation(runtime, device);
   plans(runtime, device);
   stores(runtime);
+  configurations(runtime, device);
   strange_paths();
   nulls();
   jitk_device_release(device);
