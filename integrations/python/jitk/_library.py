@@ -1,11 +1,29 @@
 """libjitk and its structs as ctypes sees them. Fields are those of jitk.h, in its order; `struct_size` lets the library
 be older or newer than this file."""
 import ctypes
+import operator
 import os
 import pathlib
 from ctypes import POINTER, c_char_p, c_double, c_float, c_int, c_int32, c_int64, c_size_t, c_uint32, c_uint64, c_void_p
 
 LOG_CALLBACK = ctypes.CFUNCTYPE(None, c_void_p, c_int, c_char_p, c_char_p)
+
+
+_RANGES = {c_int32: (-(2**31), 2**31), c_uint32: (0, 2**32), c_int64: (-(2**63), 2**63), c_uint64: (0, 2**64),
+           c_size_t: (0, 2 ** (8 * ctypes.sizeof(c_size_t)))}
+
+
+def fitting(name, type_, value):
+    """The value, if it is no integer or one that the C type holds: ctypes alone would pass on its low bits."""
+    least, end = _RANGES.get(type_, (None, None))
+    if least is not None and hasattr(value, "__index__") and not least <= operator.index(value) < end:
+        raise OverflowError(f"{name} must be between {least} and {end - 1}: got {value}")
+    return value
+
+
+def array(name, type_, values):
+    """A C array of integers."""
+    return (type_ * max(len(values), 1))(*[fitting(name, type_, value) for value in values])
 
 
 class Sized(ctypes.Structure):
@@ -14,6 +32,15 @@ class Sized(ctypes.Structure):
     def __init__(self, **fields):
         super().__init__(**fields)
         self.struct_size = ctypes.sizeof(self)
+
+    def __setattr__(self, name, value):
+        super().__setattr__(name, fitting(name, self._types().get(name), value))
+
+    @classmethod
+    def _types(cls):
+        if "_types_" not in cls.__dict__:
+            cls._types_ = dict(cls._fields_)
+        return cls._types_
 
 
 class RuntimeOptions(Sized):
@@ -219,6 +246,8 @@ library = _open()
 def call(name, *arguments):
     """Calls a function of CHECKED; its failure is an Error."""
     error = c_void_p()
+    for type_, argument in zip(CHECKED[name], arguments):
+        fitting(f"argument of {name}", type_, argument)
     status = getattr(library, name)(*arguments, ctypes.byref(error))
     if status == 0:
         return

@@ -4,7 +4,7 @@ import operator
 import os
 import weakref
 
-from ._library import DlpackLaunch, KernelInfo, PrepareOptions, RuntimeOptions, Scalar, call, library, make
+from ._library import DlpackLaunch, KernelInfo, PrepareOptions, RuntimeOptions, Scalar, array, call, library, make
 
 _FOREVER = 2**32 - 1
 
@@ -207,7 +207,7 @@ class Kernel(_Handle):
 
     def workspace_bytes(self, *dimensions):
         """Bytes that a launch needs beside its tensors; `dimensions` are the sizes known at launch only."""
-        sizes, bytes_ = (ctypes.c_int64 * max(len(dimensions), 1))(*dimensions), ctypes.c_uint64()
+        sizes, bytes_ = array("dimension", ctypes.c_int64, dimensions), ctypes.c_uint64()
         call("jitk_kernel_workspace_bytes", self, sizes, len(dimensions), ctypes.byref(bytes_))
         return bytes_.value
 
@@ -229,7 +229,7 @@ class Kernel(_Handle):
             launch.typed_scalars = (Scalar * len(scalars))(*map(_scalar, types, scalars))
             launch.num_typed_scalars = len(scalars)
         if dimensions:
-            launch.dimensions = (ctypes.c_int64 * len(dimensions))(*dimensions)
+            launch.dimensions = array("dimension", ctypes.c_int64, dimensions)
             launch.num_dimensions = len(dimensions)
         launch.stream = stream
         call("jitk_kernel_launch_dlpack", self, ctypes.byref(launch))
@@ -241,7 +241,10 @@ LAUNCH_PROGRAMMATIC = 1  # JITK_LAUNCH_PROGRAMMATIC
 def _scalar(type_name, number):
     """The number as the C API takes it; a TypeError for a float where the kernel takes an integer."""
     if "int" not in type_name:
-        return Scalar(Scalar.FLOAT, float_value=float(number))
+        value = float(number)
+        if hasattr(number, "__index__") and value != operator.index(number):
+            raise ValueError(f"scalar must be an integer that a double holds: got {number}")
+        return Scalar(Scalar.FLOAT, float_value=value)
     number = operator.index(number)
     if not -(2**63) <= number < 2**64:
         raise OverflowError(f"scalar must be in the range of {type_name}: got {number}")

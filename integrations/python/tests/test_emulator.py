@@ -123,6 +123,13 @@ class Emulator(unittest.TestCase):
             kernel.launch(x, y, z, scalars=[0.1, 2.5, 0])
         with self.assertRaisesRegex(jitk.Error, "scalar c must be in the range of uint64: got -1"):
             kernel.launch(x, y, z, scalars=[0.1, 1, -1])
+        with self.assertRaisesRegex(ValueError, "scalar must be an integer that a double holds: got 9007199254740993"):
+            kernel.launch(x, y, z, scalars=[2**53 + 1, 1, 1])
+        with self.assertRaisesRegex(ValueError, "that a double holds"):
+            kernel.launch(x, y, z, scalars=[numpy.int64(2**62 + 1), 1, 1])
+        kernel.launch(x, y, z, scalars=[2**60, 1, 1])
+        self.device.synchronize()
+        self.assertEqual(x[0], 2.0**60)
         with self.assertRaisesRegex(jitk.Error, "number of scalars must be 3: got 4"):
             kernel.launch(x, y, z, scalars=[0.1, 1, 1, 1])
 

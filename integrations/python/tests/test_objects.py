@@ -31,6 +31,17 @@ class Objects(unittest.TestCase):
             plan.kernel(self.device, "matmul m=3 n=8 k=8")
         self.assertEqual(failed.exception.status, "NOT_PREPARED")
 
+    def test_integers_that_a_field_cannot_hold_are_refused(self):
+        with self.assertRaisesRegex(OverflowError, "jobs must be between 0 and 4294967295: got 4294967297"):
+            jitk.Runtime(store="", compiler_library=COMPILER, jobs=2**32 + 1)
+        with self.assertRaisesRegex(OverflowError, "lock_deadline_ms must be between 0 and 4294967295: got -1"):
+            jitk.Runtime(store="", compiler_library=COMPILER, lock_deadline_ms=-1)
+        kernel = self.runtime.kernel(self.device, MATMUL)
+        with self.assertRaisesRegex(OverflowError, "dimension must be between .* got 18446744073709551616"):
+            kernel.workspace_bytes(2**64)
+        with self.assertRaisesRegex(OverflowError, "argument of jitk_plan_wait must be between 0 and 4294967295: got -1"):
+            jitk._library.call("jitk_plan_wait", self.runtime.plan([MATMUL]), -1)
+
     def test_failures_have_their_details(self):
         with self.assertRaises(jitk.Error) as failed:
             self.runtime.kernel(self.device, "matmul m=1 n=13 k=64")
