@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <map>
 #include <random>
 #include <spawn.h>
 #include <string>
@@ -121,6 +122,7 @@ Process start(const char *program, unsigned seed) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, ends[1], STDERR_FILENO); // why it failed is what differs
   posix_spawn_file_actions_addclose(&actions, ends[0]);
   posix_spawn_file_actions_addchdir_np(&actions, seed % 2 ? "/" : "/tmp");
   Process process;
@@ -142,7 +144,7 @@ std::string finish(const Process &process) {
   int status = 0;
   ::close(process.output);
   bool good = process.id != 0 && ::waitpid(process.id, &status, 0) == process.id && status == 0;
-  return good ? text : "failed";
+  return good ? text : "failed with status " + std::to_string(status) + ": " + text;
 }
 
 int compare(const char *program, unsigned count) {
@@ -157,11 +159,22 @@ int compare(const char *program, unsigned count) {
       found.push_back(finish(process));
     }
   }
-  unsigned numWrong = 0;
+  // What most found; so that one that failed is named, be it the first.
+  std::map<std::string, unsigned> numOf;
   for (const std::string &one : found) {
-    numWrong += one != found.front() || one == "failed";
+    ++numOf[one];
   }
-  std::printf("%u processes, %u that differ; %s\n", count, numWrong, found.front().c_str());
+  const std::string usual = std::max_element(numOf.begin(), numOf.end(), [](const auto &a, const auto &b) {
+                              return a.second < b.second;
+                            })->first;
+  unsigned numWrong = 0;
+  for (size_t seed = 0; seed < found.size(); ++seed) {
+    if (found[seed] != usual || usual.compare(0, 6, "failed") == 0) {
+      std::printf("process %zu: %s\n", seed, found[seed].c_str());
+      ++numWrong;
+    }
+  }
+  std::printf("%u processes, %u that differ from: %s\n", count, numWrong, usual.c_str());
   return numWrong == 0 && count > 1 ? 0 : 1;
 }
 

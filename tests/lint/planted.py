@@ -45,6 +45,8 @@ def run(lint, path, content):
         file = pathlib.Path(folder) / path
         file.parent.mkdir(parents=True)
         file.write_text(content, encoding="utf-8")
+        # Else clang-format looks for one in the folders above, which are not this test's.
+        (pathlib.Path(folder) / ".clang-format").write_text("BasedOnStyle: LLVM\n", encoding="utf-8")
         result = subprocess.run([sys.executable, lint, folder], capture_output=True, text=True, check=False)
         return result.returncode, result.stderr
 
