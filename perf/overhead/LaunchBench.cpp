@@ -68,22 +68,33 @@ template <typename Function> Function *symbol(void *library, const char *name) {
   return reinterpret_cast<Function *>(::dlsym(library, name));
 }
 
-/// A context that is current, as an engine's is, and a function in it.
+/// A context that is current, as an engine's is, and a function in it: of a module, or of a library, as jitk loads.
 struct BareDriver {
-  BareDriver(void *library, const char *code, const char *name, unsigned theSharedBytes)
+  BareDriver(void *library, const char *code, const char *name, unsigned theSharedBytes, bool ofLibrary = false)
       : launchKernelEx(
             symbol<CUresult(const LaunchConfig *, CUfunction, void **, void **)>(library, "cuLaunchKernelEx")),
-        synchronize(symbol<CUresult()>(library, "cuCtxSynchronize")), sharedBytes(theSharedBytes) {
+        synchronize(symbol<CUresult()>(library, "cuCtxSynchronize")),
+        contextCurrent(symbol<CUresult(CUcontext *)>(library, "cuCtxGetCurrent")), sharedBytes(theSharedBytes) {
     CUcontext context = nullptr;
-    CUmodule module = nullptr;
     symbol<CUresult(CUcontext *, CUdevice)>(library, "cuDevicePrimaryCtxRetain")(&context, 0);
     symbol<CUresult(CUcontext)>(library, "cuCtxPushCurrent_v2")(context);
+    if (ofLibrary) {
+      CUlibrary loaded = nullptr;
+      CUkernel kernel = nullptr;
+      symbol<CUresult(CUlibrary *, const void *, int *, void **, unsigned, int *, void **, unsigned)>(
+          library, "cuLibraryLoadData")(&loaded, code, nullptr, nullptr, 0, nullptr, nullptr, 0);
+      symbol<CUresult(CUkernel *, CUlibrary, const char *)>(library, "cuLibraryGetKernel")(&kernel, loaded, name);
+      symbol<CUresult(CUfunction *, CUkernel)>(library, "cuKernelGetFunction")(&function, kernel);
+      return;
+    }
+    CUmodule module = nullptr;
     symbol<CUresult(CUmodule *, const void *)>(library, "cuModuleLoadData")(&module, code);
     symbol<CUresult(CUfunction *, CUmodule, const char *)>(library, "cuModuleGetFunction")(&function, module, name);
   }
 
   CUresult (*launchKernelEx)(const LaunchConfig *, CUfunction, void **, void **);
   CUresult (*synchronize)();
+  CUresult (*contextCurrent)(CUcontext *);
   unsigned sharedBytes;
   CUfunction function = nullptr;
 };
@@ -184,8 +195,15 @@ bool benchGpu() {
   std::printf("%s\n", device.name().c_str());
   api::Artifact artifact = api::Artifact::compile(runtime, emptyKernel(), device.target());
   void *library = ::dlopen("libcuda.so.1", RTLD_NOW);
-  BareDriver bare(library, artifact.dump(JITK_DUMP_CODE).data(), "empty", /*sharedBytes=*/0);
-  return benchLaunch(bare, api::Kernel::obtain(runtime, device, emptyKernel()));
+  const char *code = artifact.dump(JITK_DUMP_CODE).data();
+  BareDriver bare(library, code, "empty", /*sharedBytes=*/0), ofLibrary(library, code, "empty", 0, /*ofLibrary=*/true);
+  api::Kernel kernel = api::Kernel::obtain(runtime, device, emptyKernel());
+  CUcontext current = nullptr;
+  std::printf("of which to ask for the current context: %.1f ns\n",
+              nanoseconds([&] { (void)bare.contextCurrent(&current); }));
+  bool good = benchLaunch(bare, kernel);
+  std::printf("beside a function of a library, as jitk loads it:\n");
+  return benchLaunch(ofLibrary, kernel) && good;
 }
 
 bool benchFake() {
