@@ -47,7 +47,12 @@ public:
       return op_.emitOpError() << "multiplies element types that no tensor core takes: got " << a_.elementType()
                                << " and " << b_.elementType() << " into " << accumulator;
     }
-    isSplit_ = a_.elementType().isF32() && op_.getInputPrecision() == tt::InputPrecision::TF32x3;
+    tt::InputPrecision precision = op_.getInputPrecision();
+    isSplit_ = a_.elementType().isF32() && precision == tt::InputPrecision::TF32x3;
+    if (a_.elementType().isF32() && !isSplit_ && precision != tt::InputPrecision::TF32) {
+      return op_.emitOpError() << "multiplies f32 on tensor cores in tf32 or tf32x3 alone: got "
+                               << stringifyInputPrecision(precision);
+    }
     int32_t step = int32_t(8 * a_.kWidth());
     SmallVector<int32_t> rows = result_.origins(0, 8), columns = result_.origins(1, 7);
     for (int32_t k = 0; k < depth; k += step) {
