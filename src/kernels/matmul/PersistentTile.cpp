@@ -39,7 +39,7 @@ constexpr int64_t kSplitColumns = 64;   ///< the most of a tile whose K is split
 constexpr int64_t kSwizzledBytes = 128; ///< of a row of a tile: what is loaded of K at a time
 constexpr int64_t kSharedBytes = 232448;
 constexpr int64_t kReserved = 2048; ///< barriers, captures, and what alignment loses
-constexpr int64_t kCaptures = 448;  ///< and alignment, where little is left: beside slots for scales
+constexpr int64_t kCaptures = 448;  ///< and alignment, where little is left: beside slots that have scales
 constexpr int64_t kBarriersOfSlot = 16;
 constexpr int64_t kBlockOfScales = 128; ///< of K
 constexpr int64_t kBlocksAtOnce = 4, kScaleBytes = 4;
@@ -185,7 +185,8 @@ double memoryClocks(const Problem &problem) {
 
 /// As many stages as fit; as many rows of tiles to a group as make a wave's rectangle square.
 PersistentTile complete(PersistentTile tile, const Problem &problem) {
-  int64_t reserved = problem.promotes ? kCaptures : kReserved;
+  // Scales that do not come four at a time change threads on their way, through shared memory.
+  int64_t reserved = hasWholeScales(problem) ? kCaptures : kReserved;
   int64_t fitting =
       (kSharedBytes - reserved - stagedBytes(tile, problem)) / (stageBytes(tile, problem) + kBarriersOfSlot);
   tile.stages = std::min(fitting, kMostStages);
