@@ -286,6 +286,46 @@ TEST_SUITE("conformance/UserKernel") {
   }
 
   TEST_CASE("a kernel in CommonIR") { checkAxpy(withSource("commonir", kAxpyCommonIr)); }
+  TEST_CASE("a product in CommonIR gets the copies that the op's own does") {
+    const Session &session = Session::get();
+    std::string target = session.device.target();
+    bool hasTma = target.ends_with("sm_90a");
+    const char *text = "matmul m=*%128 n=*%256 k=*%64 b_layout=col";
+    DynamicSizes sizes = {{"m", 128}, {"n", 512}, {"k", 320}};
+    checked::Outcome own = checked::run(session.runtime, session.device, {text, sizes});
+    REQUIRE(own.passed());
+
+    api::Artifact built = api::Artifact::compile(session.runtime, api::Description::parse(text), target);
+    api::Description product = api::Description::create(
+        "user_kernel",
+        {{"language", "commonir"},
+         {"source", std::string(built.dump(JITK_DUMP_COMMON_IR))},
+         {"entry", "matmul"},
+         {"arguments", "a: read bf16[m, k], b: read bf16[n, k], c: written bf16[m, n], m: int32, n: int32, "
+                       "k: int32"},
+         {"grid", hasTma ? "ceil(m/128)*ceil(n/256)" : "ceil(m/128)*ceil(n/128)"},
+         {"m", "*%128"},
+         {"n", "*%256"},
+         {"k", "*%64"}});
+    api::Artifact compiled = api::Artifact::compile(session.runtime, product, target);
+    CHECK((compiled.dump(JITK_DUMP_TTGIR).find("async_tma_copy_global_to_local") != std::string_view::npos) == hasTma);
+
+    api::Kernel kernel = api::Kernel::obtain(session.runtime, session.device, product);
+    std::vector<api::Buffer> buffers;
+    std::vector<uint64_t> addresses;
+    for (const std::vector<uint8_t> &tensor : own.tensors) {
+      buffers.emplace_back(session.device, tensor.size());
+      addresses.push_back(buffers.back().address());
+      session.device.copyToDevice(addresses.back(), tensor.data(), tensor.size());
+    }
+    session.device.fill(addresses[2], 0xFF, buffers[2].size());
+    kernel.launch(addresses, {320, 128, 512});
+    session.device.synchronize();
+    std::vector<uint8_t> result(own.tensors[2].size());
+    session.device.copyToHost(result.data(), addresses[2], result.size());
+    CHECK(result == own.tensors[2]);
+  }
+
   TEST_CASE("a kernel in TTGIR") { checkAxpy(withSource("ttgir", kAxpyTtgir)); }
 
   TEST_CASE("a kernel in CUDA C++ runs on a GPU, and no emulator takes it") {
