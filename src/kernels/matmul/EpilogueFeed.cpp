@@ -45,7 +45,7 @@ Value EpilogueFeed::apply(Value product, RingPosition &position) const {
     addend = ring_.read(position, tile);
   }
   Value result = epilogue_.apply(b, product, bias, addend, slice_.elementType);
-  ring_.release(position.slot);
+  ring_.releaseRead(position.slot);
   position = ring_.next(position);
   return result;
 }

@@ -156,6 +156,12 @@ Value Ring::read(const RingPosition &position, unsigned tile) const {
                                   this->tile(position, tile));
 }
 
+void Ring::releaseRead(Value slot) const {
+  // An arrival orders accesses of threads alone: without the fence the next copy can overtake the reads.
+  ttng::FenceAsyncSharedOp::create(builder_, /*bCluster=*/false);
+  release(slot);
+}
+
 void Ring::release(Value slot) const {
   ttng::ArriveBarrierOp::create(builder_, barrierAt(builder_, empty_, slot), 1u, /*perWarp=*/true,
                                 /*multicast=*/sharers_ > 1);

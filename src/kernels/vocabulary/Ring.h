@@ -88,11 +88,14 @@ public:
   void await(const RingPosition &position) const;
   /// The buffer of a tile.
   mlir::Value tile(const RingPosition &position, unsigned tile) const;
-  /// The contents of a tile, in registers.
+  /// The contents of a tile, in registers. TMA may write the slot before such reads are done, unless they are before it
+  /// is given back: `releaseRead` sees to it.
   mlir::Value read(const RingPosition &position, unsigned tile) const;
   mlir::Value readVector(const RingPosition &position, unsigned vector) const;
   /// Gives a slot back, for the warp that executes it: its reads are done.
   void release(mlir::Value slot) const;
+  /// The same for a slot that the warp has read to registers.
+  void releaseRead(mlir::Value slot) const;
 
 private:
   mlir::Value vector(const RingPosition &position, unsigned vector) const;
