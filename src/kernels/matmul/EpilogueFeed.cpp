@@ -18,9 +18,10 @@ static llvm::SmallVector<SharedTile> tilesOf(const Epilogue &epilogue, const Sha
 }
 
 EpilogueFeed::EpilogueFeed(KernelBuilder &builder, const Epilogue &epilogue, const SharedTile &result,
-                           unsigned consumerWarps)
-    : b(builder), epilogue_(epilogue), slice_(TileStore::sliceOf(result)),
-      ring_(builder, TileStore::numSlotsOf(result), tilesOf(epilogue, slice_), consumerWarps) {}
+                           unsigned consumerWarps, bool sharesSlots)
+    : b(builder), epilogue_(epilogue), slice_(TileStore::sliceOf(result)), numSlices_(result.columns / slice_.columns),
+      numSlots_(TileStore::numSlotsOf(result)), sharesSlots_(sharesSlots),
+      ring_(builder, numSlots_, tilesOf(epilogue, slice_), consumerWarps) {}
 
 RingPosition EpilogueFeed::load(const RingPosition &position, Value row, Value column) const {
   ring_.acquire(position);
@@ -34,7 +35,7 @@ RingPosition EpilogueFeed::load(const RingPosition &position, Value row, Value c
   return ring_.next(position);
 }
 
-Value EpilogueFeed::apply(Value product, RingPosition &position) const {
+Value EpilogueFeed::apply(Value product, size_t index, RingPosition &position) const {
   ring_.await(position);
   unsigned tile = 0;
   Value bias, addend;
@@ -45,9 +46,18 @@ Value EpilogueFeed::apply(Value product, RingPosition &position) const {
     addend = ring_.read(position, tile);
   }
   Value result = epilogue_.apply(b, product, bias, addend, slice_.elementType);
-  ring_.releaseRead(position.slot);
+  bool keepsSlot = sharesSlots_ && int64_t(index) + numSlots_ >= numSlices_;
+  if (!keepsSlot) {
+    ring_.releaseRead(position.slot);
+  }
   position = ring_.next(position);
   return result;
+}
+
+void EpilogueFeed::giveBack() const {
+  for (int64_t slot = 0; slot < numSlots_; ++slot) {
+    ring_.release(b.i32(slot));
+  }
 }
 
 } // namespace jitk::kernels

@@ -12,22 +12,33 @@ namespace jitk::kernels {
 /// the consumer empties it, in the same order.
 class EpilogueFeed {
 public:
-  /// Before the roles. `result` is what is stored at a time of a tile; its slices have a slot each, two at most.
-  EpilogueFeed(KernelBuilder &builder, const Epilogue &epilogue, const SharedTile &result, unsigned consumerWarps);
+  /// Before the roles. `result` is what is stored at a time of a tile; its slices have a slot each, two at most. Where
+  /// the slots are shared, the consumer stages results in those of the addend: it has them before the first slice
+  /// comes, and from the last slices of a tile on until it gives them back.
+  EpilogueFeed(KernelBuilder &builder, const Epilogue &epilogue, const SharedTile &result, unsigned consumerWarps,
+               bool sharesSlots);
 
   /// The tile in which the bias, a matrix of one row, is moved for a slice of C.
   static SharedTile biasTile(const SharedTile &slice) { return {1, slice.columns, slice.elementType}; }
 
   RingPosition start() const { return ring_.start(); }
+  /// Where the loader starts.
+  RingPosition loaderStart() const { return sharesSlots_ ? ring_.startAfterConsumers() : ring_.start(); }
   /// The loader: brings what belongs to the slice of C at (row, column); gives the next position.
   RingPosition load(const RingPosition &position, mlir::Value row, mlir::Value column) const;
-  /// The consumer: makes what is stored of a slice of the product, and moves the position.
-  mlir::Value apply(mlir::Value product, RingPosition &position) const;
+  /// The consumer: makes what is stored of slice `index` of the product, and moves the position.
+  mlir::Value apply(mlir::Value product, size_t index, RingPosition &position) const;
+  /// The slots of the addend, which results may be staged in where they are shared.
+  mlir::Value slots() const { return ring_.slots(unsigned(epilogue_.hasBias())); }
+  /// The consumer: no copy reads shared slots any more, as all its warps know.
+  void giveBack() const;
 
 private:
   KernelBuilder &b;
   const Epilogue &epilogue_;
   SharedTile slice_;
+  int64_t numSlices_, numSlots_;
+  bool sharesSlots_;
   Ring ring_; ///< tiles of a slot: the bias, then the addend, as far as there are
 };
 

@@ -55,12 +55,19 @@ PersistentProduct::PersistentProduct(KernelBuilder &builder, const ProductShapes
   for (int64_t consumer = 0; consumer < tile_.numConsumers(); ++consumer) {
     std::map<int64_t, TileStore> &stores = stores_.emplace_back();
     for (int64_t part : parts_) {
+      if (sharesSlots()) {
+        const EpilogueFeed &feed = feeds_.emplace_back(b, epilogue_, shapes.resultTile(part), kWarpsOfConsumer, true);
+        bool isNew = stores.emplace(part, TileStore(b, shapes.resultTile(part), feed.slots())).second;
+        assert(isNew && "parts of one size would share a feed's slots");
+        (void)isNew;
+        continue;
+      }
       if (!stores.contains(part)) {
         stores.emplace(part, TileStore(b, shapes.resultTile(part), /*mostSlots=*/2,
                                        epilogue.canAddInMemory() ? TileStore::Kind::Add : TileStore::Kind::Store));
       }
       if (epilogue_.readsTensors()) {
-        feeds_.emplace_back(b, epilogue_, shapes.resultTile(part), kWarpsOfConsumer);
+        feeds_.emplace_back(b, epilogue_, shapes.resultTile(part), kWarpsOfConsumer, /*sharesSlots=*/false);
       }
     }
   }
@@ -210,21 +217,22 @@ std::pair<Value, Value> PersistentProduct::originOf(int64_t consumer, size_t par
   return {row, column};
 }
 
-Value PersistentProduct::finish(size_t index, Value slice, llvm::MutableArrayRef<RingPosition> feeds, size_t part) {
+Value PersistentProduct::finish(int64_t consumer, size_t part, size_t index, Value slice,
+                                llvm::MutableArrayRef<RingPosition> feeds) {
   return feeds.empty() ? epilogue_.apply(b, slice, {}, {}, shapes_.resultType())
-                       : feeds_[index].apply(slice, feeds[part]);
+                       : feeds_[size_t(consumer) * parts_.size() + part].apply(slice, index, feeds[part]);
 }
 
 void PersistentProduct::store(int64_t consumer, ValueRange sums, const ProductTile &at,
                               llvm::MutableArrayRef<RingPosition> feeds) {
   for (auto [part, sum] : llvm::enumerate(sums)) {
-    size_t index = size_t(consumer) * parts_.size() + part;
+    size_t index = 0;
     auto [row, column] = originOf(consumer, part, at);
     Value matrix = b.descriptorParameter(shapes_.result, TileStore::sliceOf(shapes_.resultTile(parts_[part])));
     stores_[size_t(consumer)]
         .at(parts_[part])
         .store(tile_.transposed ? b.transpose(sum) : sum, matrix, row, column,
-               [&](Value slice) { return finish(index, slice, feeds, part); });
+               [&](Value slice) { return finish(consumer, part, index++, slice, feeds); });
   }
 }
 
@@ -258,9 +266,8 @@ llvm::SmallVector<PersistentProduct::Pending> PersistentProduct::hold(int64_t co
   for (auto [part, sum] : llvm::enumerate(sums)) {
     Pending &next = pending.emplace_back();
     std::tie(next.row, next.column) = originOf(consumer, part, at);
-    for (Value slice : stores_[size_t(consumer)].at(parts_[part]).slices(sum)) {
-      Value finished = finish(size_t(consumer) * parts_.size() + part, slice, feeds, part);
-      next.slices.push_back(packPairs(b, finished));
+    for (auto [index, slice] : llvm::enumerate(stores_[size_t(consumer)].at(parts_[part]).slices(sum))) {
+      next.slices.push_back(packPairs(b, finish(consumer, part, index, slice, feeds)));
     }
   }
   return pending;
@@ -276,6 +283,16 @@ void PersistentProduct::defer(int64_t consumer, llvm::ArrayRef<Pending> pending)
             store.storeSlice(size_t(index), unpackPairs(b, slice, shapes_.resultType()), matrix, {row, column});
           });
     }
+  }
+  if (sharesSlots()) {
+    waiting_.push_back([this, consumer] {
+      TileStore::drain(b);
+      // One thread has waited.
+      ir::ttg::LocalBarrierOp::create(b);
+      for (size_t part = 0; part < parts_.size(); ++part) {
+        feeds_[size_t(consumer) * parts_.size() + part].giveBack();
+      }
+    });
   }
 }
 
@@ -381,7 +398,7 @@ void PersistentProduct::feedPart(size_t part, const ProductTile &at, llvm::Mutab
 void PersistentProduct::feed() {
   llvm::SmallVector<Value> carried;
   for (const EpilogueFeed &feed : feeds_) {
-    append(carried, feed.start());
+    append(carried, feed.loaderStart());
   }
   forEachProduct(carried, [&](const ProductTile &at, ValueRange now) {
     llvm::SmallVector<RingPosition> positions = positionsOf(now);

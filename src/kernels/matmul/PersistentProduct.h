@@ -133,8 +133,11 @@ private:
   void feedPart(size_t part, const ProductTile &at, llvm::MutableArrayRef<RingPosition> positions);
   void consume(int64_t consumer);
   void store(int64_t consumer, mlir::ValueRange sums, const ProductTile &at, llvm::MutableArrayRef<RingPosition> feeds);
-  /// What is stored of a slice.
-  mlir::Value finish(size_t index, mlir::Value slice, llvm::MutableArrayRef<RingPosition> feeds, size_t part);
+  /// What is stored of slice `index` of a part.
+  mlir::Value finish(int64_t consumer, size_t part, size_t index, mlir::Value slice,
+                     llvm::MutableArrayRef<RingPosition> feeds);
+  /// Whether results are staged where the epilogue's addend comes: stores that wait need the slots at other times.
+  bool sharesSlots() const { return tile_.defersStores && epilogue_.addend(); }
   /// Results of a part on their way: slices in registers, two values to a register, and where they go.
   struct Pending {
     llvm::SmallVector<mlir::Value> slices;

@@ -76,7 +76,7 @@ Problem problemOf(const Description &description, bool transposed) {
 }
 
 /// Bytes that all consumers stage results in, and what is added to them: two slices of 128 bytes a row at most; of
-/// results for each size of parts, of addends for each part.
+/// results for each size of parts, of addends for each part, which have slots in common where stores wait.
 int64_t stagedBytes(const PersistentTile &tile, Problem problem) {
   if (tile.splits > 1) {
     problem.outputBytes = kSumBytes;
@@ -86,7 +86,7 @@ int64_t stagedBytes(const PersistentTile &tile, Problem problem) {
   for (int64_t part : tile.parts()) {
     int64_t row = part * problem.outputBytes;
     int64_t slots = tile.rows * (tile.transposed ? row : std::min<int64_t>(2 * 128, row));
-    bytes += (part != last ? slots : 0) + (problem.hasAddend ? slots : 0);
+    bytes += (part != last ? slots : 0) + (problem.hasAddend && !tile.defersStores ? slots : 0);
     bytes += problem.hasBias ? tile.numConsumers() * 2 * 128 : 0;
     last = part;
   }
@@ -185,6 +185,9 @@ double memoryClocks(const Problem &problem) {
 
 /// As many stages as fit; as many rows of tiles to a group as make a wave's rectangle square.
 PersistentTile complete(PersistentTile tile, const Problem &problem) {
+  // Two values of 16 bits to a register, beside the accumulators of the next tile; worth it where there is a next tile.
+  tile.defersStores = tile.numConsumers() == 2 && !tile.transposed && !problem.promotes && tile.splits == 1 &&
+                      problem.outputBytes == 2 && wavesOf(tile, problem) > 1;
   // Scales that do not come four at a time change threads on their way, through shared memory.
   int64_t reserved = hasWholeScales(problem) ? kCaptures : kReserved;
   int64_t fitting =
@@ -198,9 +201,6 @@ PersistentTile complete(PersistentTile tile, const Problem &problem) {
   }
   double side = std::sqrt(kMultiprocessors * double(tile.columns) / double(tile.rows));
   tile.groupRows = int64_t(llvm::bit_floor(std::max<uint64_t>(1, uint64_t(side))));
-  // Two values of 16 bits to a register, beside the accumulators of the next tile; worth it where there is a next tile.
-  tile.defersStores = tile.numConsumers() == 2 && !tile.transposed && !problem.promotes && tile.splits == 1 &&
-                      problem.outputBytes == 2 && wavesOf(tile, problem) > 1;
   return tile;
 }
 

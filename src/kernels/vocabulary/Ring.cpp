@@ -38,6 +38,8 @@ Ring::Ring(KernelBuilder &builder, int64_t stages, llvm::ArrayRef<SharedTile> ti
 
 RingPosition Ring::start() const { return {builder_.i32(0), builder_.i32(0)}; }
 
+RingPosition Ring::startAfterConsumers() const { return {builder_.i32(0), builder_.i32(1)}; }
+
 RingPosition Ring::next(const RingPosition &position) const {
   KernelBuilder &b = builder_;
   Value slot = b.add(position.slot, b.i32(1));

@@ -46,6 +46,8 @@ public:
        unsigned sharers = 1, const Vectors &vectors = {});
 
   RingPosition start() const;
+  /// Where a producer starts whose consumers have the slots first, and are to release each before it can be acquired.
+  RingPosition startAfterConsumers() const;
   RingPosition next(const RingPosition &position) const;
 
   // The producer.
@@ -88,6 +90,9 @@ public:
   void await(const RingPosition &position) const;
   /// The buffer of a tile.
   mlir::Value tile(const RingPosition &position, unsigned tile) const;
+  /// The buffers of a tile in all slots, [stages, rows, columns]: what the consumers have of a slot until they release
+  /// it is theirs to write as well.
+  mlir::Value slots(unsigned tile) const { return buffers_[tile]; }
   /// The contents of a tile, in registers. TMA may write the slot before such reads are done, unless they are before it
   /// is given back: `releaseRead` sees to it.
   mlir::Value read(const RingPosition &position, unsigned tile) const;

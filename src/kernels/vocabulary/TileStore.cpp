@@ -26,6 +26,9 @@ TileStore::TileStore(KernelBuilder &builder, const SharedTile &tile, int64_t mos
     : builder_(builder), slice_(sliceOf(tile)), numSlots_(numSlotsOf(tile, mostSlots)), kind_(kind),
       slots_(ttg::LocalAllocOp::create(builder, slice_.bufferType(numSlots_))) {}
 
+TileStore::TileStore(KernelBuilder &builder, const SharedTile &tile, Value slots)
+    : builder_(builder), slice_(sliceOf(tile)), numSlots_(numSlotsOf(tile)), kind_(Kind::Store), slots_(slots) {}
+
 Value TileStore::slotOf(size_t slice) const {
   return ttg::MemDescIndexOp::create(builder_, slice_.bufferType(), slots_, slotNumber(slice));
 }

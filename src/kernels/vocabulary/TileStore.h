@@ -26,6 +26,9 @@ public:
   /// Allocates the slots for tiles of that kind. Before the roles; each role that stores has one of its own.
   TileStore(KernelBuilder &builder, const SharedTile &tile, int64_t mostSlots = 2, Kind kind = Kind::Store);
 
+  /// The same in slots that are there, [numSlotsOf(tile), rows and columns of a slice].
+  TileStore(KernelBuilder &builder, const SharedTile &tile, mlir::Value slots);
+
   /// Makes what is stored of a slice of the tile, in the type of the store's elements.
   using Finish = llvm::function_ref<mlir::Value(mlir::Value slice)>;
   /// Copies a tile to element (row, column) on of the matrix, slice by slice as `finish` makes them. Returns when the

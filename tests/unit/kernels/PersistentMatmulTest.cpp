@@ -152,6 +152,23 @@ TEST_CASE("stores beside the next tile's products, with as few blocks of K as th
   }
 }
 
+TEST_CASE("stores that wait are staged where the epilogue's addend comes") {
+  // One part of as many slices as slots, of twice as many, and two parts of one and of two.
+  for (int64_t columns : {64, 128, 192, 256}) {
+    for (int k : {64, 200, 840}) {
+      CAPTURE(columns);
+      std::vector<emulator::DeviceOptions> devices;
+      for (auto mode : {emulator::AsyncMode::Deferred, emulator::AsyncMode::Immediate}) {
+        for (uint64_t seed : {1, 60331}) {
+          devices.push_back(deviceOptions(mode, seed, 2));
+        }
+      }
+      check({200, int(columns) * 2 + 40, k, true, "bf16", true},
+            {.rows = 128, .columns = columns, .defersStores = true, .stages = 2, .groupRows = 2}, devices);
+    }
+  }
+}
+
 TEST_CASE("a step takes the tensors and the maps that it uses") {
   // M is known at launch: a variant for few rows, with the tiles of its own.
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
