@@ -93,7 +93,7 @@ public:
   mlir::Value spread(mlir::Value tensor, llvm::ArrayRef<int64_t> shape); ///< repeats along axes of size 1
   mlir::Value transpose(mlir::Value matrix);
   /// accumulator + lhs * rhs on tensor cores. Operands of fp32 are multiplied as sums of two tf32 numbers each, which
-  /// keeps some 22 of their 24 bits.
+  /// keeps 20 of their 24 bits.
   mlir::Value dot(mlir::Value lhs, mlir::Value rhs, mlir::Value accumulator);
   /// The matrix in parts of `columns` columns, left to right; both counts are powers of two.
   llvm::SmallVector<mlir::Value> splitColumns(mlir::Value matrix, int64_t columns);

@@ -36,15 +36,19 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
     tt.return %0 : tensor<64x64xf32, #mma>
   }
 
-  // A word is taken apart once, into two numbers: four of A and two of B, then two of B. A product is three.
+  // What tf32 leaves of a word is computed once: of the four words of A, then of B's in the second pass. The two tiles
+  // of columns take turns.
   // CHECK-LABEL: llvm.func @split
-  // CHECK-COUNT-12: ptx.inst "cvt.rna.tf32.f32"
-  // CHECK-NOT: ptx.inst "cvt
+  // CHECK-COUNT-4: llvm.fsub
+  // CHECK-NOT: llvm.fsub
+  // CHECK-COUNT-2: ptx.inst "mma.m16n8k8.f32.tf32"
+  // CHECK-NOT: ptx.inst
+  // CHECK-COUNT-2: llvm.fsub
+  // CHECK: ptx.inst "mma.m16n8k8.f32.tf32"
+  // CHECK-COUNT-2: llvm.fsub
   // CHECK-COUNT-3: ptx.inst "mma.m16n8k8.f32.tf32"
+  // CHECK-NOT: llvm.fsub
   // CHECK-NOT: ptx.inst "mma
-  // CHECK-COUNT-4: ptx.inst "cvt.rna.tf32.f32"
-  // CHECK-NOT: ptx.inst "cvt
-  // CHECK-COUNT-3: ptx.inst "mma.m16n8k8.f32.tf32"
   // CHECK: llvm.return
   tt.func @split(%a: tensor<32x8xf32, #a32>, %b: tensor<8x32xf32, #b32>, %c: tensor<32x32xf32, #mma>) -> tensor<32x32xf32, #mma> {
     %0 = tt.dot %a, %b, %c, inputPrecision = tf32x3 : tensor<32x8xf32, #a32> * tensor<8x32xf32, #b32> -> tensor<32x32xf32, #mma>

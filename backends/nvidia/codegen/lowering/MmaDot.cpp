@@ -1,7 +1,7 @@
 // tt.dot on mma.sync: operands and accumulator in registers.
 //
 // With inputPrecision tf32x3 an operand of f32 is the sum of two tf32 numbers, big and small, and a product is
-// small * big + big * small + big * big: what is left out is 2^-22 of it. Infinite operands give NaN.
+// small * big + big * small + big * big: what is left out is 2^-20 of it at most. Infinite operands give NaN.
 
 #include "backends/nvidia/codegen/lowering/Dots.h"
 #include "backends/nvidia/codegen/lowering/Fragments.h"
@@ -48,19 +48,26 @@ public:
                                << " and " << b_.elementType() << " into " << accumulator;
     }
     tt::InputPrecision precision = op_.getInputPrecision();
-    isSplit_ = a_.elementType().isF32() && precision == tt::InputPrecision::TF32x3;
-    if (a_.elementType().isF32() && !isSplit_ && precision != tt::InputPrecision::TF32) {
+    bool isSplit = a_.elementType().isF32() && precision == tt::InputPrecision::TF32x3;
+    if (a_.elementType().isF32() && !isSplit && precision != tt::InputPrecision::TF32) {
       return op_.emitOpError() << "multiplies f32 on tensor cores in tf32 or tf32x3 alone: got "
                                << stringifyInputPrecision(precision);
     }
     int32_t step = int32_t(8 * a_.kWidth());
     SmallVector<int32_t> rows = result_.origins(0, 8), columns = result_.origins(1, 7);
+    // Passes go over all columns: a product that adds to the last one's sum would wait for it.
+    SmallVector<Pass> passes = {{Part::Whole, Part::Whole}};
+    if (isSplit) {
+      passes = {{Part::Small, Part::Whole}, {Part::Whole, Part::Small}, {Part::Whole, Part::Whole}};
+    }
     for (int32_t k = 0; k < depth; k += step) {
       for (unsigned u = 0; u < a_.wordsPerPlace(); ++u) {
         for (int32_t row : rows) {
-          for (int32_t column : columns) {
-            if (failed(multiply(row, column, k, u))) {
-              return op_.emitOpError("has operand layouts that do not match its result");
+          for (const Pass &pass : passes) {
+            for (int32_t column : columns) {
+              if (failed(multiply(row, column, k, u, pass))) {
+                return op_.emitOpError("has operand layouts that do not match its result");
+              }
             }
           }
         }
@@ -71,58 +78,49 @@ public:
   }
 
 private:
-  /// A word of an operand as tensor cores take it, and what that leaves of it.
-  struct SplitWord {
-    Value big, small;
+  /// What is multiplied of an operand: it as it is, or what tf32 leaves of it.
+  enum class Part { Whole, Small };
+  struct Pass {
+    Part left, right;
   };
 
-  LogicalResult multiply(int32_t row, int32_t column, int32_t k, unsigned u) {
-    SmallVector<Value> left = leftFragment(a_, row, k, u), right;
+  LogicalResult multiply(int32_t row, int32_t column, int32_t k, unsigned u, const Pass &pass) {
+    SmallVector<Value> operands = leftFragment(a_, row, k, u);
     for (int32_t along : {k, k + int32_t(4 * b_.kWidth())}) {
-      right.push_back(b_.word(column, along, u));
+      operands.push_back(b_.word(column, along, u));
     }
     SmallVector<unsigned> tile = accumulatorTile(result_, row, column, 8);
-    if (left.empty() || !right[0] || !right[1] || tile.empty()) {
+    constexpr unsigned kLeftWords = 4, kWords = 6;
+    if (operands.size() != kWords || !operands[4] || !operands[5] || tile.empty()) {
       return failure();
+    }
+    for (unsigned i = 0; i < kWords; ++i) {
+      if ((i < kLeftWords ? pass.left : pass.right) == Part::Small) {
+        operands[i] = smallPart(operands[i]);
+      }
     }
     LoweringBuilder &b = f_.builder();
     SmallVector<Value> elements = llvm::map_to_vector(tile, [&](unsigned reg) -> Value { return accumulator_[reg]; });
-    SmallVector<Value> words = packAccumulator(b, elements);
-    if (isSplit_) {
-      auto big = [&](ArrayRef<Value> all) { return llvm::map_to_vector(all, [&](Value w) { return split(w).big; }); };
-      auto small = [&](ArrayRef<Value> all) {
-        return llvm::map_to_vector(all, [&](Value w) { return split(w).small; });
-      };
-      words = accumulate(small(left), big(right), words);
-      words = accumulate(big(left), small(right), words);
-      words = accumulate(big(left), big(right), words);
-    } else {
-      words = accumulate(left, right, words);
-    }
-    SmallVector<Value> product = unpackAccumulator(b, words, elements.front().getType(), elements.size());
+    llvm::append_range(operands, packAccumulator(b, elements));
+    SmallVector<Value> product =
+        unpackAccumulator(b, SmallVector<Value>(b.inst(form_, operands)), elements.front().getType(), elements.size());
     for (auto [reg, value] : llvm::zip_equal(tile, product)) {
       accumulator_[reg] = value;
     }
     return success();
   }
 
-  SmallVector<Value> accumulate(ArrayRef<Value> left, ArrayRef<Value> right, ArrayRef<Value> words) {
-    SmallVector<Value> operands(left);
-    llvm::append_range(operands, right);
-    llvm::append_range(operands, words);
-    return SmallVector<Value>(f_.builder().inst(form_, operands));
-  }
-
-  const SplitWord &split(Value word) {
-    SplitWord &parts = splitWords_[word];
-    if (!parts.big) {
+  /// Tensor cores take the upper bits of a word; this is the rest of it, which is exact.
+  Value smallPart(Value word) {
+    constexpr int64_t kBitsOfTf32 = 0xffffe000;
+    Value &part = smallParts_[word];
+    if (!part) {
       LoweringBuilder &b = f_.builder();
-      Value value = b.bitcast(word, b.getF32Type());
-      parts.big = b.inst("cvt.rna.tf32.f32", value).front();
-      Value rest = LLVM::FSubOp::create(b, b.loc(), value, b.bitcast(parts.big, b.getF32Type()));
-      parts.small = b.inst("cvt.rna.tf32.f32", rest).front();
+      Value big = LLVM::AndOp::create(b, b.loc(), word, b.i32(int32_t(kBitsOfTf32)));
+      Value rest = LLVM::FSubOp::create(b, b.loc(), b.bitcast(word, b.getF32Type()), b.bitcast(big, b.getF32Type()));
+      part = b.bitcast(rest, b.getI32Type());
     }
-    return parts;
+    return part;
   }
 
   tt::DotOp op_;
@@ -131,8 +129,7 @@ private:
   FragmentIndex result_;
   SmallVector<Value> accumulator_;
   std::string form_;
-  bool isSplit_ = false; ///< tf32x3
-  DenseMap<Value, SplitWord> splitWords_;
+  DenseMap<Value, Value> smallParts_; ///< of words
 };
 
 } // namespace
