@@ -523,7 +523,6 @@ const std::vector<checked::Problem> &fullSizes() {
       {"gated_delta_rule batch=2 tokens=128 qk_heads=4 key_dim=64 value_dim=32 dtype=fp32 initial_state=true", {}},
       {"gated_delta_rule batch=4 tokens=2048 qk_heads=16 key_dim=128 dtype=fp32", {}},
       {"gated_delta_rule batch=2 tokens=1024 qk_heads=8 key_dim=256 dtype=fp32 initial_state=true", {}},
-      {"gated_delta_rule batch=2 tokens=128 qk_heads=4 key_dim=64 value_dim=32 dtype=bf16 initial_state=true", {}},
       {"gated_delta_rule batch=1 tokens=8192 qk_heads=16 v_heads=32 key_dim=128 qk_l2norm=true", {}},
       {"gated_delta_rule batch=7 tokens=5003 qk_heads=4 v_heads=8 key_dim=128 varlen=true initial_state=true "
        "state_layout=value-major qk_l2norm=true",
