@@ -175,7 +175,11 @@ Result<std::string> Compilation::digest() {
   llvm::SHA256 hash;
   hash.update(isTtgir ? "ttgir\n" : "commonir\n");
   hash.update(llvm::ArrayRef(built.recipe.serialize()));
-  hash.update(print());
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  // With its locations, which findings and failed assertions name.
+  ModuleOp(module_.get()).print(stream, OpPrintingFlags().enableDebugInfo());
+  hash.update(text);
   return llvm::toHex(hash.final(), /*LowerCase=*/true);
 }
 

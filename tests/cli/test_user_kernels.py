@@ -130,6 +130,19 @@ class UserKernels(CliTest):
         self.fails("run", *words, "source=@absent", code=ENVIRONMENT, says="cannot read absent")
         self.fails("run", *words, "source=@copy.ttgir", "grid=", code=USAGE, says="'grid' twice")
 
+    def test_sources_that_differ_in_what_no_code_shows_are_compiled_once(self):
+        text = "tt.func public @nothing(%x: !tt.ptr<i32>) {\n  tt.return\n}\n"
+
+        def compiled(*sources):
+            plan = self.write_plan(*(("user_kernel", {
+                "language": "commonir", "source": source, "entry": "nothing", "grid": "1",
+                "arguments": "x: updated int32[1]"}) for source in sources))
+            return self.jitk("prepare", plan, "--target", "emulator:sm_90a", "--store", "new").stderr
+
+        self.assertIn("1 compiled, 0 failed, 0 not begun, 1 the same as others", compiled(text, text + "// no code\n"))
+        # A finding would name another line.
+        self.assertIn("1 found, 1 compiled, 0 failed, 0 not begun\n", compiled(text, "\n" + text))
+
     def test_integers_of_64_bits_arrive_as_they_are_given(self):
         # Neither is a double. The kernel traps at any other.
         (self.folder / "exact.mlir").write_text("""tt.func public @exact(%x: !tt.ptr<i64>, %y: !tt.ptr<i8>, %s: i64) {
