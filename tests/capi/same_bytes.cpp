@@ -7,9 +7,12 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <dlfcn.h>
+#include <filesystem>
 #include <map>
 #include <random>
 #include <spawn.h>
+#include <stdexcept>
 #include <string>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -147,6 +150,32 @@ std::string finish(const Process &process) {
   return good ? text : "failed with status " + std::to_string(status) + ": " + text;
 }
 
+/// The program and the libraries, beside each other in a folder of their own: what is built while this runs, which may
+/// be an hour, would be another build, with other keys.
+class Copies {
+public:
+  explicit Copies(const std::string &program) {
+    Dl_info library = {};
+    if (!::mkdtemp(folder_) || ::dladdr(reinterpret_cast<void *>(&jitk_build_id), &library) == 0) {
+      throw std::runtime_error("cannot make a folder, or find the library");
+    }
+    namespace files = std::filesystem;
+    files::copy_file(program, this->program());
+    files::copy_file(files::canonical(library.dli_fname), std::string(folder_) + "/libjitk.so.0");
+    files::copy_file(JITK_COMPILER, std::string(folder_) + "/libjitk-compiler.so");
+  }
+  ~Copies() {
+    std::error_code ignored;
+    std::filesystem::remove_all(folder_, ignored);
+  }
+  Copies(const Copies &) = delete;
+  Copies &operator=(const Copies &) = delete;
+  std::string program() const { return std::string(folder_) + "/same_bytes"; }
+
+private:
+  char folder_[32] = "/tmp/jitk-same-bytes-XXXXXX";
+};
+
 int compare(const char *program, unsigned count) {
   const unsigned atOnce = std::max(1u, std::thread::hardware_concurrency());
   std::vector<std::string> found;
@@ -189,7 +218,8 @@ int main(int argc, char **argv) {
     if (::readlink("/proc/self/exe", program, sizeof program - 1) < 0) {
       return 1;
     }
-    return compare(program, argc > 1 ? static_cast<unsigned>(std::atoi(argv[1])) : 6);
+    const Copies copies(program);
+    return compare(copies.program().c_str(), argc > 1 ? static_cast<unsigned>(std::atoi(argv[1])) : 6);
   } catch (const std::exception &failure) {
     std::fprintf(stderr, "%s\n", failure.what());
     return 1;

@@ -52,7 +52,14 @@ def run(lint, path, content):
 
 
 def main():
-    lints = pathlib.Path(sys.argv[1])
+    with tempfile.TemporaryDirectory() as folder:
+        # The lints as they are now: a checkout may replace them while this runs.
+        lints = pathlib.Path(folder) / "lints"
+        shutil.copytree(sys.argv[1], lints)
+        sys.exit(check(lints))
+
+
+def check(lints):
     failures = 0
     for lint, path, good, bad, message in CASES:
         if lint == "format.py" and not shutil.which("clang-format-22"):
@@ -67,7 +74,7 @@ def main():
             print(f"{lint}: {path} without a violation must pass: got status {status}: {output}")
             failures += 1
     print(f"{len(CASES)} planted violations, {failures} failures")
-    sys.exit(1 if failures else 0)
+    return 1 if failures else 0
 
 
 if __name__ == "__main__":
