@@ -72,6 +72,32 @@ static void check_plan(jitk_runtime_t runtime) {
   jitk_plan_release(plan);
 }
 
+/* Descriptions of one program are compiled once, be the compiler in other processes. */
+static void check_same_program(jitk_runtime_t runtime) {
+  jitk_error_t error = NULL;
+  jitk_plan_t plan = NULL;
+  jitk_prepare_options_t options = {.struct_size = sizeof options, .target = "sm_90a"};
+  jitk_counters_t before = {.struct_size = sizeof before}, after = {.struct_size = sizeof after};
+  int bound;
+  CHECK_OK(jitk_plan_create(runtime, &plan, &error));
+  for (bound = 16; bound <= 128; bound *= 2) {
+    char text[64];
+    jitk_description_t description = NULL;
+    snprintf(text, sizeof text, "matmul m=*<=%d n=41 k=64", bound);
+    CHECK_OK(jitk_description_parse(text, &description, &error));
+    CHECK_OK(jitk_plan_add(plan, description, 0, &error));
+    jitk_description_release(description);
+  }
+  CHECK_OK(jitk_runtime_counters(runtime, &before, &error));
+  CHECK_OK(jitk_plan_prepare(plan, &options, &error));
+  CHECK_OK(jitk_plan_wait(plan, UINT32_MAX, &error));
+  CHECK_OK(jitk_runtime_counters(runtime, &after, &error));
+  CHECK(after.compilations - before.compilations == 1);
+  CHECK(after.compiled - before.compiled == 1);
+  CHECK(after.found_equal - before.found_equal == 3);
+  jitk_plan_release(plan);
+}
+
 /* An engine that dies takes its compilers along, also one that does not come back. */
 static void check_death_of_engine(void) {
   int ended = 0;
@@ -166,6 +192,7 @@ int main(void) {
   error = NULL;
   CHECK_OK(compile(runtime, 64, &error));
   check_plan(runtime);
+  check_same_program(runtime);
   jitk_runtime_release(runtime);
   check_reproducer();
 
