@@ -17,7 +17,7 @@ enum class FindingKind : uint8_t {
   Poison,            ///< a use of registers that an asynchronous instruction has yet to write
   Race,              ///< two accesses, one of them a write, that no synchronization orders
   InFlightOverwrite, ///< a write over bytes that an asynchronous instruction still reads
-  MissingProxyFence, ///< generic-proxy writes that the async proxy accesses without fence.proxy.async
+  MissingProxyFence, ///< generic-proxy accesses that the async proxy's conflict with, without fence.proxy.async between
   Barrier,           ///< a barrier whose participants disagree
   Deadlock,          ///< no thread can run
   Divergence,        ///< lanes of a warp at different .sync.aligned instructions

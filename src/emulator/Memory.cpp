@@ -58,7 +58,8 @@ void reportConflict(Thread &thread, const Origin &origin, const SharedConflict &
     return;
   case SharedConflict::Kind::MissingFence:
     thread.report(FindingKind::MissingProxyFence, origin, conflict.address,
-                  llvm::formatv("accesses shared memory written by {0} without fence.proxy.async between", other));
+                  llvm::formatv("accesses shared memory {0} by {1} without fence.proxy.async between",
+                                conflict.otherWrote ? "written" : "read", other));
     return;
   }
 }

@@ -203,28 +203,34 @@ std::optional<SharedConflict> SharedMemory::checkWrites(const Word &word, const 
   return conflict;
 }
 
-std::optional<SharedConflict> SharedMemory::checkReads(const Word &word, const Accessor &accessor, uint32_t address,
-                                                       uint8_t mask) const {
-  const auto collides = [&](const Access &read) {
-    return (read.mask & mask) != 0 && !known(accessor, read.actor, read.epoch);
-  };
-  const auto conflictWith = [&](const Access &read) {
-    const bool inFlight = asyncReaders_.contains(read.actor);
-    return SharedConflict{inFlight ? SharedConflict::Kind::InFlight : SharedConflict::Kind::Race, address, read.actor,
-                          false};
-  };
-  for (const Access &read : word.reads) {
-    if (collides(read)) {
-      return conflictWith(read);
+std::optional<SharedConflict> SharedMemory::checkReads(const Word &word, const Accessor &accessor, Proxy proxy,
+                                                       uint32_t address, uint8_t mask) const {
+  using Kind = SharedConflict::Kind;
+  const auto check = [&](const Access &read) -> std::optional<SharedConflict> {
+    if ((read.mask & mask) == 0) {
+      return std::nullopt;
     }
+    const bool byAsyncProxy = asyncReaders_.contains(read.actor);
+    if (!known(accessor, read.actor, read.epoch)) {
+      return SharedConflict{byAsyncProxy ? Kind::InFlight : Kind::Race, address, read.actor, false};
+    }
+    // A load can be on its way when an arrival that follows it counts, and the async proxy's writes do not queue
+    // behind it.
+    if (proxy == Proxy::Async && !byAsyncProxy && !knownFenced(accessor, read.actor, read.epoch)) {
+      return SharedConflict{Kind::MissingFence, address, read.actor, false};
+    }
+    return std::nullopt;
+  };
+  std::optional<SharedConflict> conflict;
+  for (const Access &read : word.reads) {
+    conflict = conflict ? conflict : check(read);
   }
   if (word.otherReads != 0) {
-    const std::vector<Access> &list = lists_[word.otherReads - 1];
-    if (auto read = std::ranges::find_if(list, collides); read != list.end()) {
-      return conflictWith(*read);
+    for (const Access &read : lists_[word.otherReads - 1]) {
+      conflict = conflict ? conflict : check(read);
     }
   }
-  return std::nullopt;
+  return conflict;
 }
 
 std::optional<SharedConflict> SharedMemory::read(const Accessor &accessor, Proxy proxy, uint32_t address,
@@ -273,7 +279,7 @@ std::optional<SharedConflict> SharedMemory::write(const Accessor &accessor, Prox
       conflict = checkWrites(word, accessor, proxy, index * 4, mask, /*isAtomic=*/false);
     }
     if (!conflict) {
-      conflict = checkReads(word, accessor, index * 4, mask);
+      conflict = checkReads(word, accessor, proxy, index * 4, mask);
     }
     noteWrite(word, {.epoch = accessor.epoch, .actor = accessor.actor, .mask = mask, .proxy = proxy});
     forgetReads(word, mask);
@@ -295,7 +301,7 @@ std::optional<SharedConflict> SharedMemory::update(const Accessor &accessor, uin
       conflict = checkWrites(word, accessor, Proxy::Generic, index * 4, mask, /*isAtomic=*/true);
     }
     if (!conflict) {
-      conflict = checkReads(word, accessor, index * 4, mask);
+      conflict = checkReads(word, accessor, Proxy::Generic, index * 4, mask);
     }
     noteUpdate(word, accessor, mask);
     forgetReads(word, mask);

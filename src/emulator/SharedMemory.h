@@ -115,7 +115,8 @@ private:
                                            uint32_t address) const;
   std::optional<SharedConflict> checkWrites(const Word &word, const Accessor &accessor, Proxy proxy, uint32_t address,
                                             uint8_t mask, bool isAtomic) const;
-  std::optional<SharedConflict> checkReads(const Word &word, const Accessor &accessor, uint32_t address,
+  /// How a write of the word collides with the reads since the last one.
+  std::optional<SharedConflict> checkReads(const Word &word, const Accessor &accessor, Proxy proxy, uint32_t address,
                                            uint8_t mask) const;
   void noteRead(Word &word, const Accessor &accessor, uint8_t mask);
   void noteWrite(Word &word, const Access &write);

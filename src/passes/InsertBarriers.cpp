@@ -91,7 +91,8 @@ template <typename T> void addOnce(SmallVectorImpl<T> &list, const T &entry) {
 }
 
 struct State {
-  SmallVector<Place> reads; ///< since the last barrier
+  SmallVector<Place> reads;    ///< since the last barrier
+  SmallVector<Place> unfenced; ///< read by threads since the last proxy fence
   SmallVector<Write> writes;
   SmallVector<Pending> pending;
 
@@ -100,6 +101,9 @@ struct State {
   void join(const State &other) {
     for (const Place &place : other.reads) {
       addOnce(reads, place);
+    }
+    for (const Place &place : other.unfenced) {
+      addOnce(unfenced, place);
     }
     for (const Write &write : other.writes) {
       addOnce(writes, write);
@@ -111,7 +115,7 @@ struct State {
 
   /// Applies `update` to every place.
   void forEachPlace(llvm::function_ref<void(Place &)> update) {
-    for (Place &place : reads) {
+    for (Place &place : llvm::concat<Place>(reads, unfenced)) {
       update(place);
     }
     for (Write &write : writes) {
@@ -131,6 +135,7 @@ struct State {
   }
 
   void fence() {
+    unfenced.clear();
     llvm::erase_if(writes, [](const Write &write) { return !write.needsBarrier; });
     for (Write &write : writes) {
       write.needsFence = false;
@@ -359,12 +364,14 @@ void BarrierInsertion::order(Operation *op, State &state, bool fenced) {
 void BarrierInsertion::require(Operation *op, ArrayRef<Access> accesses, State &state) {
   using Kind = Access::Kind;
   bool barrier = false, fence = false;
+  auto overlapsAny = [](ArrayRef<Place> places, const Access &access) {
+    return llvm::any_of(places, [&](const Place &place) { return place.overlaps(access.place); });
+  };
   for (const Access &access : accesses) {
     bool async = access.kind == Kind::AsyncRead || access.kind == Kind::AsyncWrite;
     bool writes = access.kind == Kind::Write || access.kind == Kind::AsyncWrite || access.kind == Kind::BarrierSet;
-    if (writes) {
-      barrier |= llvm::any_of(state.reads, [&](const Place &place) { return place.overlaps(access.place); });
-    }
+    barrier |= writes && overlapsAny(state.reads, access);
+    fence |= access.kind == Access::Kind::AsyncWrite && overlapsAny(state.unfenced, access);
     for (const Write &write : state.writes) {
       if (!write.place.overlaps(access.place) || (write.bySingleThread && access.kind == Kind::BarrierSet)) {
         continue;
@@ -390,6 +397,7 @@ void BarrierInsertion::record(Operation *op, ArrayRef<Access> accesses, State &s
     switch (access.kind) {
     case Kind::Read:
       addOnce(state.reads, access.place);
+      addOnce(state.unfenced, access.place);
       break;
     case Kind::Write:
       if (isa<ttg::AsyncCopyGlobalToLocalOp>(op)) {
@@ -508,6 +516,7 @@ void BarrierInsertion::visitSpecialize(ttg::WarpSpecializeOp specialize, State &
   for (Region &region : specialize.getPartitionRegions()) {
     State own;
     own.writes = state.writes;
+    own.unfenced = state.unfenced;
     analyze(region, own);
   }
   analyze(specialize.getDefaultRegion(), state);
@@ -530,11 +539,14 @@ void BarrierInsertion::visitCall(tt::CallOp call, State &state) {
   if (places.empty()) {
     return;
   }
-  if (!state.reads.empty() || !state.writes.empty()) {
-    order(call, state, /*fenced=*/llvm::any_of(state.writes, [](const Write &write) { return write.needsFence; }));
+  if (!state.reads.empty() || !state.writes.empty() || !state.unfenced.empty()) {
+    bool fenced =
+        !state.unfenced.empty() || llvm::any_of(state.writes, [](const Write &write) { return write.needsFence; });
+    order(call, state, fenced);
   }
   for (const Place &place : places) {
     addOnce(state.reads, place);
+    addOnce(state.unfenced, place);
     addOnce(state.writes, {place, /*needsBarrier=*/true, /*needsFence=*/true});
   }
 }

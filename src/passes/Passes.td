@@ -162,7 +162,7 @@ def InsertBarriers : Pass<"jitk-insert-barriers", "mlir::ModuleOp"> {
   let description = [{
     Puts a `gpu.barrier` (of the CTA, or of the partition around it) where an access may overlap one of another thread
     since the last barrier and one of the two writes; with a `ttng.fence_async_shared` before it where an asynchronous
-    unit accesses what threads have written. Copies by cp.async count as written at the wait for them, reads by wgmma and
+    unit accesses what threads have written, or writes what they have read. Copies by cp.async count as written at the wait for them, reads by wgmma and
     by TMA stores as done at theirs. What a memory barrier orders needs no barrier: the reads of what TMA has loaded.
     Slots of a ring of buffers are told apart.
 

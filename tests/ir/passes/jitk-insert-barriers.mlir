@@ -153,8 +153,8 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
     tt.return
   }
 
-  // Memory barriers: one barrier after their initialisations, none for what a bulk copy loaded, one before the slot that
-  // threads have read is filled again, one before the bytes of a memory barrier are given up that threads have waited for since.
+  // Memory barriers: one barrier after their initialisations, none for what a bulk copy loaded, one and a fence before the slot
+  // that threads have read is filled again, one before the bytes of a memory barrier are given up that threads have waited for since.
   // CHECK-LABEL: tt.func public @bulk_load
   tt.func public @bulk_load(%d: !tt.tensordesc<tensor<64x64xf16, #shared>>) {
     %c0 = arith.constant 0 : i32
@@ -179,6 +179,7 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
     %x = ttg.local_load %m : !ttg.memdesc<64x64xf16, #shared, #smem, mutable> -> tensor<64x64xf16, #blocked>
     // CHECK-NEXT: ttng.barrier_expect
     ttng.barrier_expect %b1, 8192, %true : !ttg.memdesc<1xi64, #bar, #smem, mutable>
+    // CHECK-NEXT: ttng.fence_async_shared
     // CHECK-NEXT: gpu.barrier
     // CHECK-NEXT: ttng.async_tma_copy_global_to_local
     ttng.async_tma_copy_global_to_local %d[%c0, %c0] %m, %b1, %true : !tt.tensordesc<tensor<64x64xf16, #shared>>, !ttg.memdesc<1xi64, #bar, #smem, mutable> -> !ttg.memdesc<64x64xf16, #shared, #smem, mutable>

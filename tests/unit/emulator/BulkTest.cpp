@@ -153,6 +153,29 @@ TEST_SUITE("emulator/Bulk") {
     }
   }
 
+  TEST_CASE("a load over bytes that threads have read wants a proxy fence after the reads") {
+    std::string again = load2d(256);
+    again.replace(again.find("%bytes"), 6, "%more").replace(again.find("%bar, %bytes"), 12, "%bar, %more");
+    const std::string waitPhase1 = R"(%one = llvm.mlir.constant(1 : i32) : i32
+      ptx.inst "mbarrier.wait.parity"(%true, %bar, %one) : (i1, i32, i32) -> ()
+)";
+    for (const DeviceOptions &options : allModes()) {
+      auto reload = [&](const std::string &between) {
+        std::string body = initBarrier(1) + coordinates(0, 0) + load2d(256) + waitPhase0 + dump + between + again;
+        return runMap(options, body + waitPhase1, {8, 8}, 0).report;
+      };
+      LaunchReport report = reload(barrier);
+      CHECK_MESSAGE(foundOnly(report, FindingKind::MissingProxyFence), report.toString());
+      CHECK(report.toString().find("shared memory read by") != std::string::npos);
+      // By the readers, or by the thread that loads once it knows of their reads.
+      for (const std::string &fenced : {proxyFence + barrier, barrier + proxyFence}) {
+        report = reload(fenced);
+        CHECK_MESSAGE(report.clean(), report.toString());
+      }
+      CHECK(!reload(proxyFence).clean());
+    }
+  }
+
   TEST_CASE("more bytes expected than loaded is a deadlock that says so") {
     const Outcome outcome = runMap({}, initBarrier(1) + coordinates(0, 0) + load2d(260) + waitPhase0 + dump, {8, 8}, 0);
     REQUIRE(foundOnly(outcome.report, FindingKind::Deadlock));
