@@ -7,17 +7,31 @@ namespace jitk::emulator {
 
 namespace {
 
+/// The number of the barrier that the instruction names.
+uint64_t barrierId(const Thread &thread) {
+  return thread.call.parameter(0) ? thread.call.operand32(0) : uint64_t(thread.call.immediates[0]);
+}
+
+/// The number of threads that it wants; none if all of the CTA.
+std::optional<int64_t> barrierThreads(const Thread &thread) {
+  const Call &call = thread.call;
+  const unsigned counted = call.parameter(0) ? 1 : 2;
+  if (call.instruction->numImmediates < counted) {
+    return std::nullopt;
+  }
+  return call.immediates[counted - 1];
+}
+
 /// The barrier that the instruction names, with the number of threads that it wants; checks both. Notes the arrival of
 /// `numThreads` threads from `first` on, of which `thread` is one.
 Barrier &enterBarrier(Thread &thread, Thread *first, uint32_t numThreads) {
-  const Call &call = thread.call;
-  const auto id = uint64_t(call.immediates[0]);
+  const uint64_t id = barrierId(thread);
   const auto all = uint32_t(thread.cta->threads.size());
-  const bool counted = call.instruction->numImmediates > 1;
+  const std::optional<int64_t> counted = barrierThreads(thread);
   // Warps arrive as a whole, the last one even if it is short.
-  const auto wanted = uint32_t(counted ? std::min<int64_t>(call.immediates[1], all) : all);
-  const bool wholeWarps = !counted || (call.immediates[1] > 0 && call.immediates[1] % 32 == 0);
-  if (id >= thread.cta->barriers.size() || !wholeWarps || (counted && call.immediates[1] > (all + 31) / 32 * 32)) {
+  const auto wanted = uint32_t(counted ? std::min<int64_t>(*counted, all) : all);
+  const bool wholeWarps = !counted || (*counted > 0 && *counted % 32 == 0);
+  if (id >= thread.cta->barriers.size() || !wholeWarps || (counted && *counted > (all + 31) / 32 * 32)) {
     thread.report(FindingKind::Barrier, 0,
                   llvm::formatv("barrier {0} of {1} threads in a cta of {2}", id, wanted, all));
     thread.cluster().abort(thread);
@@ -63,7 +77,7 @@ void arriveAsWarp(Warp &warp) {
 } // namespace
 
 void executeBarrierCta(Thread &thread) {
-  const auto id = uint64_t(thread.call.immediates[0]);
+  const uint64_t id = barrierId(thread);
   Warp &warp = *thread.warp;
   const bool asWarp = thread.call.aligned;
   if (asWarp && !gatherWarp(thread)) {

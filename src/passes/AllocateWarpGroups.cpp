@@ -21,16 +21,22 @@ namespace {
 constexpr int kGroupWarps = 4, kGroupThreads = 128;
 /// Registers of an SM; what one thread may have, and the unit of setmaxnreg.
 constexpr int kRegisters = 65536, kFewestRegisters = 24, kMostRegisters = 256, kRegisterUnit = 8;
-/// Named barriers that are left for partitions, each of which has one.
+/// Named barriers that are left for partitions, each replica of which has one.
 constexpr size_t kMostPartitions = 14;
 
 int roundRegisters(int registers) {
   return std::clamp(registers / kRegisterUnit * kRegisterUnit, kFewestRegisters, kMostRegisters);
 }
 
+/// The warps of each partition.
+SmallVector<int32_t> sizesOf(ttg::WarpSpecializeOp op) {
+  auto partitions = llvm::seq<unsigned>(0, op.getPartitionNumWarps().size());
+  return llvm::map_to_vector(partitions, [&](unsigned partition) { return int32_t(op.getPartitionWarps(partition)); });
+}
+
 /// The first warp of each partition: large partitions first, so that each begins at a multiple of its size.
 SmallVector<int32_t> placePartitions(ttg::WarpSpecializeOp op, int firstWarp) {
-  ArrayRef<int32_t> sizes = op.getPartitionNumWarps();
+  SmallVector<int32_t> sizes = sizesOf(op);
   SmallVector<unsigned> order = llvm::to_vector(llvm::seq<unsigned>(0, sizes.size()));
   llvm::sort(order, [&](unsigned a, unsigned b) { return std::pair(-sizes[a], a) < std::pair(-sizes[b], b); });
   SmallVector<int32_t> starts(sizes.size());
@@ -42,12 +48,13 @@ SmallVector<int32_t> placePartitions(ttg::WarpSpecializeOp op, int firstWarp) {
 }
 
 /// The registers of the default region and of each partition.
-SmallVector<int32_t> shareRegisters(ttg::WarpSpecializeOp op, int numWarps, int totalWarps, int start) {
+FailureOr<SmallVector<int32_t>> shareRegisters(ttg::WarpSpecializeOp op, int numWarps, int totalWarps, int start) {
   ArrayRef<int32_t> requests = *op.getRequestedRegisters(), starts = *op.getWarpGroupStartIds();
-  SmallVector<int32_t> groups((totalWarps - numWarps) / kGroupWarps, 0);
+  int firstWarp = op.isJoined() ? 0 : numWarps;
+  SmallVector<int32_t> groups((totalWarps - firstWarp) / kGroupWarps, 0);
   auto groupsOf = [&](unsigned partition) {
-    unsigned first = (starts[partition] - numWarps) / kGroupWarps;
-    unsigned count = llvm::divideCeil(op.getPartitionNumWarps()[partition], kGroupWarps);
+    unsigned first = (starts[partition] - firstWarp) / kGroupWarps;
+    unsigned count = llvm::divideCeil(op.getPartitionWarps(partition), kGroupWarps);
     return MutableArrayRef(groups).slice(first, count);
   };
   for (auto [partition, request] : llvm::enumerate(requests)) {
@@ -59,7 +66,11 @@ SmallVector<int32_t> shareRegisters(ttg::WarpSpecializeOp op, int numWarps, int 
   for (int32_t group : groups) {
     left -= group;
   }
-  SmallVector<int32_t> shares = {roundRegisters(left * kGroupWarps / numWarps)};
+  if (left < 0) {
+    return op.emitOpError("requests more registers than there are, by ") << -left * kGroupThreads;
+  }
+  // A default region that is empty changes nothing.
+  SmallVector<int32_t> shares = {op.isJoined() ? start : roundRegisters(left * kGroupWarps / numWarps)};
   for (unsigned partition = 0; partition < requests.size(); ++partition) {
     shares.push_back(groupsOf(partition).front());
   }
@@ -87,13 +98,17 @@ private:
     Operation *holder = ttg::holderOfKernelNumbers(function);
     int numWarps = ttg::lookupKernelNumber(function, ttg::kNumWarps).value_or(4), totalWarps = numWarps;
     for (ttg::WarpSpecializeOp op : ops) {
-      if (op.getPartitionNumWarps().size() > kMostPartitions) {
-        return op.emitOpError("has more than 14 partitions: got ") << op.getPartitionNumWarps().size();
+      size_t count = 0;
+      for (unsigned partition = 0; partition < op.getPartitionNumWarps().size(); ++partition) {
+        count += op.getReplicas(partition);
+      }
+      if (count > kMostPartitions) {
+        return op.emitOpError("has more than 14 partitions: got ") << count;
       }
       if (!op.getWarpGroupStartIds()) {
         op.setWarpGroupStartIds(placePartitions(op, numWarps));
       }
-      for (auto [start, size] : llvm::zip(*op.getWarpGroupStartIds(), op.getPartitionNumWarps())) {
+      for (auto [start, size] : llvm::zip(*op.getWarpGroupStartIds(), sizesOf(op))) {
         totalWarps = std::max(totalWarps, start + size);
       }
     }
@@ -108,7 +123,11 @@ private:
     holder->setAttr("ttg.maxnreg", b.getI32IntegerAttr(start));
     for (ttg::WarpSpecializeOp op : ops) {
       if (op.getRequestedRegisters() && !op.getActualRegisters()) {
-        op.setActualRegisters(shareRegisters(op, numWarps, totalWarps, start));
+        FailureOr<SmallVector<int32_t>> shares = shareRegisters(op, numWarps, totalWarps, start);
+        if (failed(shares)) {
+          return failure();
+        }
+        op.setActualRegisters(*shares);
       }
     }
     return success();

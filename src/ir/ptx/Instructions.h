@@ -67,7 +67,8 @@ enum class Handler : uint16_t {
   TensormapFence,    // map address: acquires a map published by another thread
   Prefetch,          // address; no effect on values
   CachePolicy,       // i64: an L2 policy, without effect on values
-  BarrierCta,        // imm 0 = id, imm 1 = number of threads; one immediate: all threads of the CTA
+  BarrierCta,        // imm 0 = id, imm 1 = number of threads; one immediate: all threads of the CTA. param 0: the id is
+                     // an operand, imm 0 the number of threads
   BarrierArrive,     // imm 0 = id, imm 1 = number of threads
   WarpSync,          // all lanes
   Shuffle,           // {ShuffleMode}: i32 value, i32 lane, mask or delta; all lanes. Up and Down keep the own value at the edge

@@ -96,6 +96,12 @@ static void addCtaBarriers(Table &table, const std::string &name) {
                    .numImmediates = 2,
                    .assembly = name + ".sync %0%, %1%;",
                    .handler = Handler::BarrierCta});
+  table.push_back({.form = name + ".sync.r",
+                   .operands = "r",
+                   .numImmediates = 1,
+                   .assembly = name + ".sync $0, %0%;",
+                   .handler = Handler::BarrierCta,
+                   .params = {1}});
   table.push_back({.form = name + ".arrive.n",
                    .numImmediates = 2,
                    .assembly = name + ".arrive %0%, %1%;",

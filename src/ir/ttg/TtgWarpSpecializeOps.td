@@ -16,6 +16,10 @@ def Ttg_WarpSpecializeOp : Ttg_Op<"warp_specialize", [
     `requestedRegisters` asks for registers per thread of each partition; `warpGroupStartIds` and `actualRegisters` are
     filled in by passes.
 
+    A partition may have replicas (`partitionReplicas`): so many groups of `num_warps(n)` warps run it, side by side like
+    partitions of their own; `ttg.replica_id` tells them apart. One that starts at warp 0 is run by the warps that reach
+    the op too, whose default region is empty then; such an op stands alone in its kernel, outside of loops.
+
     ```mlir
     %0 = ttg.warp_specialize(%a, %bar) attributes {requestedRegisters = array<i32: 24>}
     default {
@@ -29,7 +33,8 @@ def Ttg_WarpSpecializeOp : Ttg_Op<"warp_specialize", [
   let arguments = (ins Variadic<AnyType>:$explicitCaptures, DenseI32ArrayAttr:$partitionNumWarps,
                        OptionalAttr<DenseI32ArrayAttr>:$warpGroupStartIds,
                        OptionalAttr<DenseI32ArrayAttr>:$requestedRegisters,
-                       OptionalAttr<DenseI32ArrayAttr>:$actualRegisters);
+                       OptionalAttr<DenseI32ArrayAttr>:$actualRegisters,
+                       OptionalAttr<DenseI32ArrayAttr>:$partitionReplicas);
   let results = (outs Variadic<AnyType>:$defaultPassthrough);
   let regions = (region MinSizedRegion<1>:$defaultRegion, SizedRegion<1>:$partitionOpHolder);
   let builders = [
@@ -41,8 +46,13 @@ def Ttg_WarpSpecializeOp : Ttg_Op<"warp_specialize", [
   let extraClassDeclaration = [{
     WarpSpecializePartitionsOp getPartitionOp();
     ::llvm::MutableArrayRef<::mlir::Region> getPartitionRegions();
+    unsigned getReplicas(unsigned partition);
+    /// The warps of all replicas of a partition.
+    unsigned getPartitionWarps(unsigned partition);
     /// The warps of all partitions together.
     unsigned getTotalPartitionWarps();
+    /// Whether the warps that reach the op run a partition, in place of the default region.
+    bool isJoined();
   }];
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
@@ -53,6 +63,14 @@ def Ttg_WarpSpecializePartitionsOp : Ttg_Op<"warp_specialize.partitions", [
     IsolatedFromAbove, RecursiveMemoryEffects, RecursivelySpeculatable, Terminator, HasParent<"WarpSpecializeOp">]> {
   let summary = "Holder of the partition regions of ttg.warp_specialize";
   let regions = (region VariadicRegion<MinSizedRegion<1>>:$partitionRegions);
+}
+
+def Ttg_ReplicaIdOp : Ttg_Op<"replica_id", [Pure]> {
+  let summary = "The number of the partition's replica that executes it";
+  let results = (outs I32:$result);
+  let builders = [OpBuilder<(ins), "build($_builder, $_state, $_builder.getI32Type());">];
+  let assemblyFormat = "attr-dict";
+  let hasVerifier = 1;
 }
 
 def Ttg_WarpYieldOp : Ttg_Op<"warp_yield", [Pure, Terminator, ReturnLike, HasParent<"WarpSpecializeOp">]> {

@@ -10,7 +10,7 @@ using namespace mlir;
 void WarpSpecializeOp::build(OpBuilder &builder, OperationState &state, TypeRange resultTypes,
                              ValueRange explicitCaptures, ArrayRef<int32_t> partitionNumWarps) {
   build(builder, state, resultTypes, explicitCaptures, partitionNumWarps, /*warpGroupStartIds=*/{},
-        /*requestedRegisters=*/{}, /*actualRegisters=*/{});
+        /*requestedRegisters=*/{}, /*actualRegisters=*/{}, /*partitionReplicas=*/{});
   OpBuilder::InsertionGuard guard(builder);
   builder.createBlock(state.regions.back().get());
   OperationState holder(state.location, WarpSpecializePartitionsOp::getOperationName());
@@ -28,8 +28,26 @@ WarpSpecializePartitionsOp WarpSpecializeOp::getPartitionOp() {
 
 MutableArrayRef<Region> WarpSpecializeOp::getPartitionRegions() { return getPartitionOp().getPartitionRegions(); }
 
+unsigned WarpSpecializeOp::getReplicas(unsigned partition) {
+  std::optional<ArrayRef<int32_t>> replicas = getPartitionReplicas();
+  return replicas ? unsigned((*replicas)[partition]) : 1;
+}
+
+unsigned WarpSpecializeOp::getPartitionWarps(unsigned partition) {
+  return getReplicas(partition) * unsigned(getPartitionNumWarps()[partition]);
+}
+
 unsigned WarpSpecializeOp::getTotalPartitionWarps() {
-  return std::accumulate(getPartitionNumWarps().begin(), getPartitionNumWarps().end(), 0u);
+  unsigned total = 0;
+  for (unsigned partition = 0; partition < getPartitionNumWarps().size(); ++partition) {
+    total += getPartitionWarps(partition);
+  }
+  return total;
+}
+
+bool WarpSpecializeOp::isJoined() {
+  std::optional<ArrayRef<int32_t>> starts = getWarpGroupStartIds();
+  return starts && llvm::is_contained(*starts, 0);
 }
 
 void WarpSpecializeOp::getSuccessorRegions(RegionBranchPoint point, SmallVectorImpl<RegionSuccessor> &successors) {
@@ -109,11 +127,19 @@ LogicalResult WarpSpecializeOp::verify() {
     }
   }
   for (auto [name, values] : {std::pair("warpGroupStartIds", getWarpGroupStartIds()),
-                              std::pair("requestedRegisters", getRequestedRegisters())}) {
+                              std::pair("requestedRegisters", getRequestedRegisters()),
+                              std::pair("partitionReplicas", getPartitionReplicas())}) {
     if (values && values->size() != regions.size()) {
       return emitOpError(name) << " must have a number for each of " << regions.size() << " partitions: got "
                                << values->size();
     }
+  }
+  if (auto replicas = getPartitionReplicas();
+      replicas && llvm::any_of(*replicas, [](int32_t count) { return count < 1; })) {
+    return emitOpError("partitionReplicas must be positive");
+  }
+  if (isJoined() && !isa<WarpYieldOp>(getDefaultRegion().front().front())) {
+    return emitOpError("has a partition at warp 0: its default region must be empty");
   }
   // The default region's warps have a number too, the first one.
   if (auto registers = getActualRegisters(); registers && registers->size() != regions.size() + 1) {
@@ -126,6 +152,14 @@ LogicalResult WarpSpecializeOp::verify() {
     return emitOpError("needs a multiple of 4 warps in the module: got ") << *numWarps;
   }
   return success();
+}
+
+// --- replica_id
+
+LogicalResult ReplicaIdOp::verify() {
+  return (*this)->getParentOfType<WarpSpecializePartitionsOp>()
+             ? success()
+             : LogicalResult(emitOpError("stands in a partition of ttg.warp_specialize only"));
 }
 
 // --- warp_yield

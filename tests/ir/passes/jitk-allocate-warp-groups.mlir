@@ -44,3 +44,25 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
     tt.return
   }
 }
+
+// -----
+
+// The kernel's warps are the first replica: partitions have the registers that they ask for, in warpgroups from warp 0 on.
+// CHECK: module attributes {{{.*}}ttg.maxnreg = 128 : i32{{.*}}"ttg.total-num-warps" = 16 : i32}
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "cuda:90", "ttg.threads-per-warp" = 32 : i32} {
+  tt.func public @kernel() {
+    // CHECK: actualRegisters = array<i32: 128, 160, 32>
+    // CHECK-SAME: warpGroupStartIds = array<i32: 0, 12>
+    ttg.warp_specialize() attributes {partitionReplicas = array<i32: 3, 1>, requestedRegisters = array<i32: 160, 32>, warpGroupStartIds = array<i32: 0, 12>}
+    default {
+      ttg.warp_yield
+    }
+    partition0() num_warps(4) {
+      ttg.warp_return
+    }
+    partition1() num_warps(1) {
+      ttg.warp_return
+    } : () -> ()
+    tt.return
+  }
+}

@@ -116,3 +116,44 @@ tt.func @partition_holder() {
   }) : () -> ()
   tt.return
 }
+
+// -----
+
+tt.func @replicas_of_each_partition() {
+  // expected-error @+1 {{partitionReplicas must have a number for each of 1 partitions: got 2}}
+  ttg.warp_specialize() attributes {partitionReplicas = array<i32: 2, 1>}
+  default { ttg.warp_yield }
+  partition0() num_warps(4) { ttg.warp_return } : () -> ()
+  tt.return
+}
+
+// -----
+
+tt.func @replicas_are_positive() {
+  // expected-error @+1 {{partitionReplicas must be positive}}
+  ttg.warp_specialize() attributes {partitionReplicas = array<i32: 0>}
+  default { ttg.warp_yield }
+  partition0() num_warps(4) { ttg.warp_return } : () -> ()
+  tt.return
+}
+
+// -----
+
+tt.func @joined_default_is_empty() {
+  // expected-error @+1 {{has a partition at warp 0: its default region must be empty}}
+  ttg.warp_specialize() attributes {warpGroupStartIds = array<i32: 0>}
+  default {
+    %0 = arith.constant 0 : i32
+    ttg.warp_yield
+  }
+  partition0() num_warps(4) { ttg.warp_return } : () -> ()
+  tt.return
+}
+
+// -----
+
+tt.func @replica_id_in_partition() {
+  // expected-error @+1 {{stands in a partition of ttg.warp_specialize only}}
+  %0 = ttg.replica_id
+  tt.return
+}

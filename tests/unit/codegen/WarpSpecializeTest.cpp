@@ -142,4 +142,37 @@ TEST_SUITE("codegen/WarpSpecialize") {
     }
     CHECK(runEverywhere<int32_t>(kernel, 768, counting(768)) == expected);
   }
+
+  TEST_CASE(
+      "replicas of a partition, of which the kernel's warps are one, each pass values through a slot of their own") {
+    // Each of three copies its part through shared memory in which other threads read it: they meet without the others.
+    const std::string shared = "#ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>";
+    const std::string slots = "!ttg.memdesc<3x128xi32, " + shared + ", #ttg.shared_memory, mutable>";
+    const std::string slot = "!ttg.memdesc<128xi32, " + shared + ", #ttg.shared_memory, mutable>";
+    const std::string writers = blocked(4);
+    const std::string readers =
+        "#ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>";
+    const std::string captured = "(%a: !tt.ptr<i32>, %b: !tt.ptr<i32>, %s: " + slots + ")";
+    const std::string body =
+        "  %slots = ttg.local_alloc : () -> " + slots +
+        "\n  ttg.warp_specialize(%in, %out, %slots) attributes {partitionReplicas = array<i32: 3, 1>, "
+        "requestedRegisters = array<i32: 152, 24>, warpGroupStartIds = array<i32: 0, 12>}\n  default {\n"
+        "    ttg.warp_yield\n  }\n  partition0" +
+        captured +
+        " num_warps(4) {\n    %id = ttg.replica_id\n    %n = arith.constant 128 : i32\n"
+        "    %first = arith.muli %id, %n : i32\n    %src = tt.addptr %a, %first : !tt.ptr<i32>, i32\n"
+        "    %dst = tt.addptr %b, %first : !tt.ptr<i32>, i32\n" +
+        loadTensor("x", "src", {128}, "i32", writers) + "    %v = ttg.memdesc_index %s[%id] : " + slots + " -> " +
+        slot + "\n    ttg.local_store %x, %v : " + tensorType({128}, "i32", writers) + " -> " + slot +
+        "\n    %y = ttg.local_load %v : " + slot + " -> " + tensorType({128}, "i32", readers) + "\n" +
+        storeTensor("y", "dst", {128}, "i32", readers) + "    ttg.warp_return\n  }\n  partition1" + captured +
+        " num_warps(1) {\n" + scalePart("a", "b", 384, 1, "p") +
+        "    ttg.warp_return\n  } : (!tt.ptr<i32>, !tt.ptr<i32>, " + slots + ") -> ()\n" +
+        scalePart("in", "out", 512, 4, "e");
+    const CompiledKernel kernel = compileKernel(moduleOf("", kernelOf(parameters(), body)));
+    CHECK(kernel.threads == 16 * 32);
+    std::vector<int32_t> expected = scaled(640);
+    std::iota(expected.begin(), expected.begin() + 384, 0);
+    CHECK(runEverywhere<int32_t>(kernel, 640, counting(640)) == expected);
+  }
 }

@@ -13,9 +13,11 @@ namespace {
 
 const Names names = {"bar.sync",
                      "bar.sync.n",
+                     "bar.sync.r",
                      "bar.arrive.n",
                      "barrier.sync",
                      "barrier.sync.n",
+                     "barrier.sync.r",
                      "barrier.arrive.n",
                      "bar.warp.sync",
                      "barrier.cluster.arrive",
@@ -87,11 +89,17 @@ TEST_SUITE("emulator/SyncInstructions") {
     checkOrders([](Program &program) { program.add("bar.sync", {}, {0}); });
     checkOrders([](Program &program) { program.add("bar.sync", {}, {15}); });
     checkOrders([](Program &program) { program.add("bar.sync.n", {}, {1, 64}); });
+    checkOrders([](Program &program) { program.add("bar.sync.r", {5}, {64}); });
+    checkOrders([](Program &program) { program.add("barrier.sync.r", {5}, {64}); });
     checkOrders([](Program &program) { program.add("barrier.sync", {}, {0}); });
     checkOrders([](Program &program) { program.add("barrier.sync.n", {}, {1, 64}); });
     // Of 32 threads each warp is one.
     checkOrdersNothing([](Program &program) { program.add("bar.sync.n", {}, {1, 32}); });
     checkOrdersNothing([](Program &program) { program.add("barrier.sync.n", {}, {1, 32}); });
+    // Each warp at a barrier of its own.
+    std::vector<uint64_t> ids(64, 1);
+    std::fill(ids.begin() + 32, ids.end(), 2);
+    checkOrdersNothing([&](Program &program) { program.add("bar.sync.r", {Lanes(ids)}, {32}); });
     checkOrdersNothing(nothing);
   }
 

@@ -252,8 +252,8 @@ Value FunctionLowering::inPrologue(llvm::function_ref<Value()> emit) {
 Value FunctionLowering::thread() {
   if (!group_->thread) {
     group_->thread = inPrologue([&] {
-      Value thread = builder_->instValue("sreg.tid.x");
-      return builder_->add(thread, -int64_t(group_->firstWarp * kWarpSize));
+      Value thread = builder_->add(builder_->instValue("sreg.tid.x"), -int64_t(group_->firstWarp * kWarpSize));
+      return group_->replicas == 1 ? thread : builder_->urem(thread, numWarps() * kWarpSize);
     });
   }
   return group_->thread;
@@ -273,6 +273,16 @@ Value FunctionLowering::warp() {
     group_->warp = inPrologue([&] { return numWarps() == 1 ? builder_->i32(0) : uniformWarp(id); });
   }
   return group_->warp;
+}
+
+Value FunctionLowering::replica() {
+  if (!group_->replica) {
+    group_->replica = inPrologue([&] {
+      Value thread = builder_->add(builder_->instValue("sreg.tid.x"), -int64_t(group_->firstWarp * kWarpSize));
+      return group_->replicas == 1 ? builder_->i32(0) : builder_->udiv(uniformWarp(thread), numWarps());
+    });
+  }
+  return group_->replica;
 }
 
 Value FunctionLowering::uniformWarp(Value thread) {
@@ -302,6 +312,11 @@ void FunctionLowering::withGroup(WarpGroup &group, llvm::function_ref<void()> bo
 void FunctionLowering::barrier() {
   if (numWarps() == 1) {
     builder_->inst("bar.warp.sync", {});
+    return;
+  }
+  if (group_->replicas > 1) {
+    Value barrier = builder_->add(replica(), int64_t(group_->barrier));
+    builder_->inst("bar.sync.r", {barrier}, {int64_t(numWarps() * kWarpSize)});
     return;
   }
   if (numWarps() == target_.totalWarps) {
@@ -447,6 +462,10 @@ Value FunctionLowering::sharedAddress(Operation *op) {
     op->emitOpError("has no place in shared memory: it is allocated before the lowering");
     incomplete_ = true;
     return sharedBase();
+  }
+  if (group_->replicas > 1 && op->getParentOfType<ttg::WarpSpecializePartitionsOp>()) {
+    op->emitOpError("needs shared memory in a partition with replicas, which would share it");
+    incomplete_ = true;
   }
   return builder_->add(sharedBase(), offset.getInt());
 }

@@ -52,9 +52,10 @@ struct KernelTarget {
 struct WarpGroup {
   unsigned firstWarp = 0;
   unsigned numWarps = 0;
-  unsigned barrier = 0; ///< named barrier that synchronizes the group
+  unsigned barrier = 0;  ///< named barrier that synchronizes the group
+  unsigned replicas = 1; ///< groups that run the region, each of `numWarps` warps; their barriers follow each other
   mlir::Block *prologue = nullptr;
-  mlir::Value thread, lane, warp;
+  mlir::Value thread, lane, warp, replica;
   llvm::DenseMap<mlir::Type, llvm::SmallVector<mlir::Value, 4>> threadCoordinates;
   llvm::DenseMap<mlir::Type, mlir::Value> owners; ///< in a CTA
 };
@@ -92,7 +93,8 @@ public:
   mlir::Value thread();
   mlir::Value lane();
   mlir::Value warp();
-  mlir::Value block(); ///< rank of the CTA in its cluster
+  mlir::Value replica(); ///< of the groups that run the region, the number of the thread's
+  mlir::Value block();   ///< rank of the CTA in its cluster
   unsigned numWarps() const { return group_->numWarps; }
   const WarpGroup &group() const { return *group_; }
   /// Whether the warp group at work is that of a partition.

@@ -16,6 +16,12 @@
 //
 // Registers change back when all warps have met: a warp that has nothing to run, or is done, would otherwise take again
 // those that it gave up, for which another one, late to begin, then waits without end.
+//
+// Where a partition begins at warp 0 the kernel's warps run it together with others. All warps then come together once:
+//
+//     store captures, meet                        meet
+//          \___________________ partitions _________/
+//     meet, registers back, go on                 meet, registers back, return
 
 #include "backends/nvidia/codegen/lowering/WarpSpecialize.h"
 
@@ -166,9 +172,10 @@ public:
 
   /// Emits into `entry`, which the workers' warps enter with their number in the CTA.
   LogicalResult run(Block *entry, Value warp);
+  /// Emits the partitions of `op` into `dispatch`, up to where all warps have met, and stands there.
+  LogicalResult runCrews(ttg::WarpSpecializeOp op, Block *dispatch, Value warp);
 
 private:
-  LogicalResult runOperation(ttg::WarpSpecializeOp op, Block *dispatch, Value warp);
   LogicalResult runCrew(ttg::WarpSpecializeOp op, const Crew &crew, Value warp, Block *back);
   LogicalResult runPartition(ttg::WarpSpecializeOp op, unsigned partition, Block *prologue);
   void branchBack();
@@ -197,9 +204,10 @@ LogicalResult Workers::run(Block *entry, Value warp) {
   b.setInsertionPointToEnd(leave);
   LLVM::ReturnOp::create(b, b.loc(), ValueRange());
   for (auto [op, dispatch] : llvm::zip(ops, dispatches)) {
-    if (failed(runOperation(op, dispatch, warp))) {
+    if (failed(runCrews(op, dispatch, warp))) {
       return failure();
     }
+    branchBack();
   }
   return success();
 }
@@ -224,7 +232,7 @@ static SmallVector<Crew> crewsOf(ttg::WarpSpecializeOp op, int32_t initial) {
     unsigned first = unsigned(start) / kGroupWarps * kGroupWarps;
     Crew *crew = llvm::find_if(crews, [&](const Crew &known) { return known.firstWarp == first; });
     if (crew == crews.end()) {
-      unsigned numWarps = llvm::alignTo(op.getPartitionNumWarps()[partition], kGroupWarps);
+      unsigned numWarps = llvm::alignTo(op.getPartitionWarps(partition), kGroupWarps);
       crews.push_back({first, numWarps, registers ? (*registers)[partition + 1] : initial, {}});
       crew = &crews.back();
     }
@@ -233,7 +241,7 @@ static SmallVector<Crew> crewsOf(ttg::WarpSpecializeOp op, int32_t initial) {
   return crews;
 }
 
-LogicalResult Workers::runOperation(ttg::WarpSpecializeOp op, Block *dispatch, Value warp) {
+LogicalResult Workers::runCrews(ttg::WarpSpecializeOp op, Block *dispatch, Value warp) {
   if (!op.getWarpGroupStartIds()) {
     return op.emitOpError("has no warps: warp groups are allocated before the lowering");
   }
@@ -254,7 +262,6 @@ LogicalResult Workers::runOperation(ttg::WarpSpecializeOp op, Block *dispatch, V
   LLVM::BrOp::create(b, b.loc(), ValueRange(), back);
   b.setInsertionPointToEnd(back);
   meetCluster(f);
-  branchBack();
   return success();
 }
 
@@ -270,7 +277,7 @@ LogicalResult Workers::runCrew(ttg::WarpSpecializeOp op, const Crew &crew, Value
     Block *prologue = f.appendBlock(), *next = f.appendBlock();
     prologues.push_back(prologue);
     int64_t start = (*op.getWarpGroupStartIds())[partition];
-    Value inside = b.less(b.add(warp, -start), op.getPartitionNumWarps()[partition]);
+    Value inside = b.less(b.add(warp, -start), op.getPartitionWarps(partition));
     LLVM::CondBrOp::create(b, b.loc(), inside, prologue, next);
     b.setInsertionPointToEnd(next);
   }
@@ -292,7 +299,11 @@ LogicalResult Workers::runPartition(ttg::WarpSpecializeOp op, unsigned partition
   WarpGroup group;
   group.firstWarp = (*op.getWarpGroupStartIds())[partition];
   group.numWarps = op.getPartitionNumWarps()[partition];
-  group.barrier = kFirstPartitionBarrier + partition;
+  group.barrier = kFirstPartitionBarrier;
+  for (unsigned before = 0; before < partition; ++before) {
+    group.barrier += op.getReplicas(before);
+  }
+  group.replicas = op.getReplicas(partition);
   group.prologue = prologue;
   Region &region = op.getPartitionRegions()[partition];
   Block *body = f.appendBlock();
@@ -309,11 +320,26 @@ LogicalResult Workers::runPartition(ttg::WarpSpecializeOp op, unsigned partition
   return result;
 }
 
+/// Whether the kernel's warps and the others run the partitions of one operation together.
+static bool areJoined(ArrayRef<ttg::WarpSpecializeOp> ops) {
+  return llvm::any_of(ops, [](ttg::WarpSpecializeOp op) { return op.isJoined(); });
+}
+
 LogicalResult lowerWorkers(FunctionLowering &f, ArrayRef<ttg::WarpSpecializeOp> ops, Block *entry, Value warp) {
+  if (areJoined(ops)) {
+    LoweringBuilder &b = f.builder();
+    b.setInsertionPointToEnd(entry);
+    meet(b);
+    LLVM::BrOp::create(b, b.loc(), ValueRange(), f.continuationOf(ops.front()));
+    return success();
+  }
   return Workers(f, ops).run(entry, warp);
 }
 
 void dismissWorkers(FunctionLowering &f) {
+  if (areJoined(f.specializations())) {
+    return;
+  }
   LoweringBuilder &b = f.builder();
   storeShared(b, f.workNumberAddress(), b.i32(-1), b.equal(f.thread(), 0));
   meet(b);
@@ -323,10 +349,35 @@ void dismissWorkers(FunctionLowering &f) {
 // The kernel's warps
 //===----------------------------------------------------------------------===//
 
+/// All warps run the partitions; then the kernel's go on and the others return.
+static LogicalResult lowerJoined(ttg::WarpSpecializeOp op, FunctionLowering &f) {
+  LoweringBuilder &b = f.builder();
+  if (f.specializations().size() > 1 || !op->getBlock()->isEntryBlock()) {
+    return op.emitOpError("has a partition at warp 0: it must be the only one, where its kernel begins");
+  }
+  storeCaptures(f, op);
+  meet(b);
+  Block *dispatch = f.appendBlock(), *leave = f.appendBlock(), *after = f.appendBlock();
+  f.setContinuation(op, dispatch);
+  LLVM::BrOp::create(b, b.loc(), ValueRange(), dispatch);
+  Value warp = f.warp();
+  if (failed(Workers(f, f.specializations()).runCrews(op, dispatch, warp))) {
+    return failure();
+  }
+  LLVM::CondBrOp::create(b, b.loc(), b.less(warp, f.numWarps()), after, leave);
+  b.setInsertionPointToEnd(leave);
+  LLVM::ReturnOp::create(b, b.loc(), ValueRange());
+  b.setInsertionPointToEnd(after);
+  return success();
+}
+
 static LogicalResult lowerWarpSpecialize(ttg::WarpSpecializeOp op, FunctionLowering &f) {
   LoweringBuilder &b = f.builder();
   if (!f.isKernel()) {
     return op.emitOpError("is supported in kernels only");
+  }
+  if (op.isJoined()) {
+    return lowerJoined(op, f);
   }
   storeCaptures(f, op);
   storeShared(b, f.workNumberAddress(), b.i32(llvm::find(f.specializations(), op) - f.specializations().begin()),
@@ -376,8 +427,14 @@ static LogicalResult lowerWarpReturn(ttg::WarpReturnOp op, FunctionLowering &f) 
   return success();
 }
 
+static LogicalResult lowerReplicaId(ttg::ReplicaIdOp op, FunctionLowering &f) {
+  f.set(op.getResult(), f.replica());
+  return success();
+}
+
 void populateWarpSpecializeLowerings(LoweringTable &table) {
   table.add(lowerWarpSpecialize);
+  table.add(lowerReplicaId);
   table.add(lowerWarpYield);
   table.add(lowerWarpReturn);
 }
