@@ -8,14 +8,11 @@ import sys
 SKIPPED = 77
 
 # Words of the description, and the bytes that it may spill. Where mma.sync holds its operands in registers, heads of 256
-# and the states of the gated delta rule fill what there is. On sm_90a the specialized warps of flash_attention share
-# registers, and keep around their loops over keys what the other loops need. Operands of fp32 are held twice, as the two
-# numbers that tensor cores take of each.
+# and the states of the gated delta rule fill what there is. Operands of fp32 are held twice, as the two numbers that tensor
+# cores take of each.
 KNOWN_SPILLS = [({"flash_attention", "head_dim=256"}, 512), ({"gated_delta_rule", "mode=chunk"}, 128),
                 ({"gated_delta_rule", "mode=chunk", "dtype=fp32"}, 512)]
-KNOWN_SPILLS_OF_SM_90A = [({"flash_attention", "head_dim=128"}, 128), ({"flash_attention", "head_dim=192"}, 384),
-                          ({"flash_attention", "varlen=true"}, 128),
-                          ({"gated_delta_rule", "mode=chunk", "dtype=fp32"}, 512)]
+KNOWN_SPILLS_OF_SM_90A = [({"gated_delta_rule", "mode=chunk", "dtype=fp32"}, 512)]
 
 
 def allowed(description, target):

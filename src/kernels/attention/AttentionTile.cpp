@@ -11,7 +11,12 @@ namespace {
 
 constexpr int64_t kSharedBytes = 232448;
 constexpr int64_t kReserved = 2048; ///< barriers, captures, and what alignment loses
+/// Of a thread of a consumer: of two, and of three.
 constexpr int64_t kRegisters = 240, kOtherRegisters = 40;
+constexpr int64_t kRegistersOfThree = 160, kOtherRegistersOfThree = 32;
+constexpr int64_t kRowsOfThree = 192;
+/// So many rows leave too little of a tile empty at the end, and too little work above the diagonal, to matter.
+constexpr int64_t kQueriesForThree = 2048;
 constexpr int64_t kElementBytes = 2;
 /// Of the 50 MB of L2: keys and values of the heads that are worked on share it with queries and results.
 constexpr int64_t kL2Bytes = 24 << 20;
@@ -29,13 +34,13 @@ struct Problem {
       : headDim(description.integer("head_dim")), valueDim(description.integer("value_dim")),
         outputBytes(description.word("out_dtype") == "fp32" ? 4 : 2),
         queries(sizeOf(description.dimension("seq_q"), 4096)), keys(sizeOf(description.dimension("seq_k"), 8192)),
-        isCausal(description.flag("causal")),
+        isCausal(description.flag("causal")), isVarlen(description.flag("varlen")),
         sharing(std::max<int64_t>(1, sizeOf(description.dimension("heads"), 1) /
                                          sizeOf(description.dimension("kv_heads"), 1))) {}
 
   int64_t headDim, valueDim, outputBytes;
   int64_t queries, keys;
-  bool isCausal;
+  bool isCausal, isVarlen;
   int64_t sharing; ///< query heads to a key head
 };
 
@@ -49,7 +54,10 @@ bool fits(const AttentionTile &tile, const Problem &problem) {
   int64_t blocks = tile.stages * tile.keys * (problem.headDim + problem.valueDim);
   bool fitsShared = (queries + blocks) * kElementBytes + staged <= kSharedBytes - kReserved;
   // Outputs and scores in fp32, weights in 16 bits, of half a row.
-  return fitsShared && problem.valueDim / 2 + tile.keys * 3 / 4 + kOtherRegisters <= kRegisters;
+  int64_t registers = problem.valueDim / 2 + tile.keys * 3 / 4;
+  bool fitsRegisters = tile.rows == kRowsOfThree ? registers + kOtherRegistersOfThree <= kRegistersOfThree
+                                                 : registers + kOtherRegisters <= kRegisters;
+  return fitsShared && fitsRegisters;
 }
 
 } // namespace
@@ -74,15 +82,21 @@ llvm::SmallVector<AttentionTile> attentionTiles(const Description &description) 
   constexpr struct {
     int64_t keys, queryStages, storeSlots;
   } kCandidates[] = {{128, 2, 2}, {128, 1, 2}, {128, 1, 1}, {64, 2, 2}, {64, 1, 2}, {64, 1, 1}};
-  int64_t rows = problem.queries <= 64 ? 64 : 128;
+  llvm::SmallVector<int64_t> rows = {128, 64};
+  if (problem.queries <= 64) {
+    rows = {64, 128};
+  } else if (problem.queries >= kQueriesForThree && !problem.isVarlen) {
+    rows = {kRowsOfThree, 128, 64};
+  }
   llvm::SmallVector<AttentionTile> tiles;
-  for (int64_t ofTile : {rows, 192 - rows}) {
+  for (int64_t ofTile : rows) {
     tile.rows = ofTile;
     for (auto [keys, queryStages, storeSlots] : kCandidates) {
       tile.keys = keys;
       tile.queryStages = queryStages;
       tile.storeSlots = storeSlots;
-      if (fits(tile, problem)) {
+      // Three consumers are for the units beside the tensor cores, which small blocks keep waiting.
+      if (fits(tile, problem) && (ofTile != kRowsOfThree || keys == 128)) {
         tiles.push_back(tile);
       }
     }

@@ -1,11 +1,13 @@
 // The configuration of the persistent attention kernel.
 //
-//   rows     128 queries, 64 for each of two consumers; 64 where there are no more
+//   rows     128 queries, 64 for each of two consumers; 64 where there are no more; 192 where three consumers have
+//            registers enough and there are many queries
 //   keys     128 where shared memory and the registers of a thread have room for them, else 64
 //   stages   two blocks of keys and two of values; a second slice of results and a second tile of queries if there is
 //            room
 //
-// A thread holds the outputs, scores and weights of half a row: value_dim / 2 + keys / 2 + keys / 4 of 240 registers.
+// A thread holds the outputs, scores and weights of half a row: value_dim / 2 + keys / 2 + keys / 4 of 240 registers,
+// or of 160 of three consumers.
 
 #pragma once
 

@@ -20,10 +20,25 @@ namespace jitk::kernels {
 
 static constexpr int64_t kConsumerRows = 64;
 static constexpr unsigned kWarpsOfConsumer = 4;
-/// Of a thread. A consumer holds the scores, weights and outputs of its rows; the producer holds next to nothing, and a
-/// little more where it cuts tiles.
-static constexpr unsigned kConsumerRegisters = 240, kProducerRegisters = 24;
-static constexpr unsigned kConsumerRegistersOfVarlen = 232, kProducerRegistersOfVarlen = 40;
+/// Dims of values whose outputs leave room for more in registers.
+static constexpr int64_t kFewOutputs = 128;
+
+/// Of a thread; 0: as launched. A consumer holds the scores, weights and outputs of its rows, the producer next to
+/// nothing.
+struct RoleRegisters {
+  unsigned consumer = 0, producer = 0;
+};
+
+static RoleRegisters registersOf(int64_t numConsumers) {
+  switch (numConsumers) {
+  case 1:
+    return {};
+  case 2:
+    return {240, 24};
+  default:
+    return {160, 32};
+  }
+}
 
 /// Tiles of sequences that end within them are cut, which takes whole panels.
 static bool canCutValues(const Description &description) {
@@ -59,6 +74,7 @@ struct Shapes {
   llvm::SmallVector<DimensionPart> headParts, valueParts;
   Type type, outputType;
   bool isCausal, isRagged; ///< isRagged: the last block of keys may be cut
+  bool isMaskedLater;      ///< blocks of an item after the first may be masked
   bool isVarlen;           ///< each sequence has its own lengths
   double scale;
 };
@@ -96,13 +112,13 @@ private:
   void loadBlock(const Ring &ring, const RingPosition &position, llvm::StringRef tensor, const WorkItem &item,
                  Value index);
 
-  void consume(int64_t consumer);
+  void consume();
 
   KernelBuilder &b;
   const Shapes &shapes_;
   const AttentionTile &tile_;
   std::optional<Ring> queries_, keys_, values_;
-  llvm::SmallVector<TileStore> stores_; ///< of each part of the first consumer, then of the next
+  llvm::SmallVector<TileStore> stores_; ///< of each part
   friend class AttentionConsumer;
 };
 
@@ -110,8 +126,9 @@ private:
 /// accumulators, and where it stands in the rings of keys and values.
 class AttentionConsumer {
 public:
-  AttentionConsumer(PersistentAttention &kernel, int64_t number)
-      : k_(kernel), b(kernel.b), shapes_(kernel.shapes_), number_(number) {}
+  explicit AttentionConsumer(PersistentAttention &kernel)
+      : k_(kernel), b(kernel.b), shapes_(kernel.shapes_),
+        number_(shapes_.tile.numConsumers() > 1 ? replicaId(b) : b.i32(0)) {}
 
   struct State {
     SoftmaxState softmax;
@@ -132,18 +149,19 @@ public:
 private:
   llvm::SmallVector<Value> startScores(const RingPosition &queries, const RingPosition &keys);
   llvm::SmallVector<Value> startOutputs(const State &state);
+  Value numMaskedBlocks(const WorkItem &item);
   llvm::SmallVector<Value> mask(ValueRange scores, const WorkItem &item, Value index);
   State firstBlock(const WorkItem &item, const RingPosition &queries, State state);
-  State nextBlock(const WorkItem &item, const RingPosition &queries, Value index, State state, bool isMasked);
+  State nextBlock(const WorkItem &item, const RingPosition &queries, Value index, State state, Value isMasked);
   State lastProduct(State state);
   llvm::SmallVector<Value> rounded(ValueRange weights);
   llvm::SmallVector<Value> rescaled(ValueRange accumulators, Value factor);
-  Value firstRow(const WorkItem &item) { return b.add(item.firstQuery, b.i32(number_ * kConsumerRows)); }
+  Value firstRow(const WorkItem &item) { return b.add(item.firstQuery, b.mul(number_, b.i32(kConsumerRows))); }
 
   PersistentAttention &k_;
   KernelBuilder &b;
   const Shapes &shapes_;
-  int64_t number_;
+  Value number_; ///< of the consumer, i32
 };
 
 } // namespace
@@ -156,15 +174,18 @@ Shapes::Shapes(const Description &description, const AttentionTile &chosen, MLIR
       isVarlen(description.flag("varlen")), scale(std::numbers::log2e / std::sqrt(double(headDim))) {
   const Dimension &keys = description.dimension("seq_k");
   isRagged = isVarlen || (keys.isStatic() ? keys.value : keys.divisor) % tile.keys != 0;
+  // Where the diagonal of each tile is that of a block, all of its queries see the blocks before.
+  const Dimension &queries = description.dimension("seq_q");
+  bool isStatic = queries.isStatic() && keys.isStatic();
+  isMaskedLater =
+      isCausal && (isVarlen || !isStatic || tile.rows != tile.keys || (keys.value - queries.value) % tile.keys != 0);
 }
 
 PersistentAttention::PersistentAttention(KernelBuilder &builder, const Shapes &shapes)
     : b(builder), shapes_(shapes), tile_(shapes.tile) {
   llvm::SmallVector<SharedTile> queries, keys, values;
-  for (int64_t consumer = 0; consumer < tile_.numConsumers(); ++consumer) {
-    for (const DimensionPart &part : shapes.headParts) {
-      queries.push_back(shapes.queryTile(part));
-    }
+  for (const DimensionPart &part : shapes.headParts) {
+    queries.push_back(shapes.queryTile(part));
   }
   for (int64_t numKeys : shapes.keyParts) {
     for (const DimensionPart &part : shapes.headParts) {
@@ -175,29 +196,23 @@ PersistentAttention::PersistentAttention(KernelBuilder &builder, const Shapes &s
     }
   }
   unsigned consumerWarps = kWarpsOfConsumer * unsigned(tile_.numConsumers());
-  queries_.emplace(b, tile_.queryStages, queries, consumerWarps);
+  queries_.emplace(b, tile_.queryStages, queries, consumerWarps, /*sharers=*/1, Ring::Vectors(), tile_.numConsumers());
   keys_.emplace(b, tile_.stages, keys, consumerWarps);
   values_.emplace(b, tile_.stages, values, consumerWarps);
-  for (int64_t consumer = 0; consumer < tile_.numConsumers(); ++consumer) {
-    for (const DimensionPart &part : shapes.valueParts) {
-      stores_.emplace_back(b, shapes.resultTile(part), tile_.storeSlots);
-    }
+  for (const DimensionPart &part : shapes.valueParts) {
+    stores_.emplace_back(b, shapes.resultTile(part), tile_.storeSlots, TileStore::Kind::Store, tile_.numConsumers());
   }
 }
 
 void PersistentAttention::write() {
   auto produceAll = [&] { produce(); };
-  auto consumeFirst = [&] { consume(0); };
-  auto consumeSecond = [&] { consume(1); };
-  Role first = {.numWarps = kWarpsOfConsumer, .body = consumeFirst};
-  if (tile_.numConsumers() == 1) {
-    specialize(b, {first, Role{.numWarps = 1, .body = produceAll}});
-  } else {
-    unsigned ofConsumer = shapes_.isVarlen ? kConsumerRegistersOfVarlen : kConsumerRegisters;
-    unsigned ofProducer = shapes_.isVarlen ? kProducerRegistersOfVarlen : kProducerRegisters;
-    specialize(b, {first, Role{.numWarps = kWarpsOfConsumer, .registers = ofConsumer, .body = consumeSecond},
-                   Role{.numWarps = 1, .registers = ofProducer, .body = produceAll}});
-  }
+  auto consumeAll = [&] { consume(); };
+  RoleRegisters registers = registersOf(tile_.numConsumers());
+  specialize(b, {Role{.numWarps = kWarpsOfConsumer,
+                      .replicas = unsigned(tile_.numConsumers()),
+                      .registers = registers.consumer,
+                      .body = consumeAll},
+                 Role{.numWarps = 1, .registers = registers.producer, .body = produceAll}});
 }
 
 // --- items
@@ -261,12 +276,12 @@ Value PersistentAttention::firstKeyOf(const WorkItem &item, Value index) {
 
 void PersistentAttention::loadQueries(const RingPosition &position, const WorkItem &item) {
   queries_->acquire(position);
-  unsigned tile = 0;
   for (int64_t consumer = 0; consumer < tile_.numConsumers(); ++consumer) {
-    for (const DimensionPart &part : shapes_.headParts) {
+    for (auto [tile, part] : llvm::enumerate(shapes_.headParts)) {
       Value row = b.add(item.firstQuery, b.i32(consumer * kConsumerRows));
       Value column = b.add(b.mul(item.head, b.i32(shapes_.headDim)), b.i32(part.offset));
-      queries_->load(position, tile++, b.descriptorParameter("q", shapes_.queryTile(part)), {item.batch, row, column});
+      queries_->load(position, unsigned(tile), b.descriptorParameter("q", shapes_.queryTile(part)),
+                     {item.batch, row, column}, b.i32(consumer));
     }
   }
 }
@@ -378,7 +393,7 @@ llvm::SmallVector<Value> AttentionConsumer::startScores(const RingPosition &quer
   for (int64_t part : shapes_.keyParts) {
     Value sum = b.full(0, {kConsumerRows, part}, b.getF32Type());
     for (unsigned chunk = 0; chunk < numChunks; ++chunk) {
-      Value query = k_.queries_->tile(queries, unsigned(number_) * numChunks + chunk);
+      Value query = k_.queries_->tile(queries, chunk, number_);
       Value key = b.transposeBuffer(k_.keys_->tile(keys, tile++));
       sum = b.startProduct(query, key, sum, /*accumulates=*/chunk > 0);
     }
@@ -431,6 +446,17 @@ llvm::SmallVector<Value> AttentionConsumer::mask(ValueRange scores, const WorkIt
   return masked;
 }
 
+/// How many blocks of an item, the first ones, have keys that some row of this consumer does not see; null if no more
+/// than the first.
+Value AttentionConsumer::numMaskedBlocks(const WorkItem &item) {
+  if (!shapes_.isMaskedLater) {
+    return {};
+  }
+  Value seenByAll = b.add(b.add(firstRow(item), b.sub(item.numKeys, item.numQueries)), b.i32(1));
+  seenByAll = b.maximum(b.minimum(seenByAll, item.numKeys), b.i32(0));
+  return b.sub(item.numBlocks, b.div(seenByAll, b.i32(shapes_.tile.keys)));
+}
+
 AttentionConsumer::State AttentionConsumer::firstBlock(const WorkItem &item, const RingPosition &queries, State state) {
   k_.keys_->await(state.keys);
   llvm::SmallVector<Value> scores = b.awaitProducts(startScores(queries, state.keys), 0);
@@ -446,7 +472,7 @@ AttentionConsumer::State AttentionConsumer::firstBlock(const WorkItem &item, con
 }
 
 AttentionConsumer::State AttentionConsumer::nextBlock(const WorkItem &item, const RingPosition &queries, Value index,
-                                                      State state, bool isMasked) {
+                                                      State state, Value isMasked) {
   k_.keys_->await(state.keys);
   llvm::SmallVector<Value> scores = startScores(queries, state.keys);
   k_.values_->await(state.values);
@@ -455,7 +481,7 @@ AttentionConsumer::State AttentionConsumer::nextBlock(const WorkItem &item, cons
   k_.keys_->release(state.keys.slot);
   state.keys = k_.keys_->next(state.keys);
   if (isMasked) {
-    scores = mask(scores, item, index);
+    scores = b.ifThen(isMasked, [&] { return mask(scores, item, index); }, scores);
   }
   SoftmaxParts parts = accumulateLazily(b, state.softmax, scores, shapes_.scale);
   Value isRescaled = b.warpAny(parts.isRescaled);
@@ -487,22 +513,12 @@ AttentionConsumer::State AttentionConsumer::attend(const WorkItem &item, const R
                                                    const State &start) {
   k_.queries_->await(queries);
   State state = firstBlock(item, queries, start);
-  Value next = b.i32(1);
-  if (shapes_.isCausal) {
-    // Blocks that every row of this consumer sees need no mask.
-    Value seenByAll = b.add(b.add(firstRow(item), b.sub(item.numKeys, item.numQueries)), b.i32(1));
-    seenByAll = b.maximum(b.minimum(seenByAll, item.numKeys), b.i32(0));
-    Value numWhole = b.div(seenByAll, b.i32(shapes_.tile.keys));
-    Value numMasked = b.maximum(b.sub(item.numBlocks, numWhole), b.i32(1));
-    llvm::SmallVector<Value> carried = b.loop(b.i32(1), numMasked, 1, pack(state), [&](Value index, ValueRange now) {
-      return pack(nextBlock(item, queries, index, unpack(now), /*isMasked=*/true));
-    });
-    state = unpack(carried);
-    next = numMasked;
-  }
-  llvm::SmallVector<Value> carried = b.loop(next, item.numBlocks, 1, pack(state), [&](Value index, ValueRange now) {
-    return pack(nextBlock(item, queries, index, unpack(now), /*isMasked=*/false));
-  });
+  Value numMasked = numMaskedBlocks(item);
+  auto attendBlock = [&](Value index, ValueRange carried) {
+    Value isMasked = numMasked ? b.lessThan(index, numMasked) : Value();
+    return pack(nextBlock(item, queries, index, unpack(carried), isMasked));
+  };
+  llvm::SmallVector<Value> carried = b.loop(b.i32(1), item.numBlocks, 1, pack(state), attendBlock);
   k_.queries_->release(queries.slot);
   return lastProduct(unpack(carried));
 }
@@ -511,16 +527,15 @@ void AttentionConsumer::store(const WorkItem &item, const State &state) {
   Value row = firstRow(item);
   SoftmaxState softmax = totalled(b, state.softmax);
   Value normalizer = softmaxNormalizer(b, softmax);
-  for (auto [index, part] : llvm::enumerate(shapes_.valueParts)) {
+  for (auto [store, part, accumulator] : llvm::zip_equal(k_.stores_, shapes_.valueParts, state.accumulators)) {
     SharedTile slice = TileStore::sliceOf(shapes_.resultTile(part));
     Value column = b.add(b.mul(item.head, b.i32(shapes_.valueDim)), b.i32(part.offset));
-    const TileStore &tiles = k_.stores_[size_t(number_) * shapes_.valueParts.size() + index];
     TileStore::Rows stored;
     if (shapes_.isVarlen) {
       stored = {b.sub(item.numQueries, row), b.descriptorParameter("o", TileRows::pieceOf(slice, 1))};
     }
-    tiles.store(
-        state.accumulators[index], b.descriptorParameter("o", slice), {item.batch, row, column},
+    store.store(
+        accumulator, b.descriptorParameter("o", slice), {item.batch, row, column},
         [&](Value sums) { return b.convert(b.mulf(sums, b.asColumn(normalizer, slice.columns)), shapes_.outputType); },
         stored);
   }
@@ -532,8 +547,8 @@ void AttentionConsumer::store(const WorkItem &item, const State &state) {
           b.lessThan(rows, b.splat(item.numQueries, {kConsumerRows})));
 }
 
-void PersistentAttention::consume(int64_t number) {
-  AttentionConsumer consumer(*this, number);
+void PersistentAttention::consume() {
+  AttentionConsumer consumer(*this);
   RingPosition queries = queries_->start(), keys = keys_->start(), values = values_->start();
   Carried start = {queries.slot, queries.phase, keys.slot, keys.phase, values.slot, values.phase};
   forEachItem(start, [&](const WorkItem &item, ValueRange carried) -> Carried {
@@ -609,8 +624,8 @@ Result<BuiltKernel> buildPersistentAttention(const Description &description, con
   program.step({.symbol = "flash_attention",
                 .numWarps = kWarpsOfConsumer,
                 .grid = persistentGrid(signature.expression("seq_q"), tile.rows, heads, 1),
-                // Lengths are more of what would stay in registers around the loops.
-                .keepsInvariants = shapes.isVarlen},
+                // Of what would stay in registers around the loop, lengths are more, and wide outputs leave less room.
+                .keepsInvariants = shapes.isVarlen || shapes.valueDim > kFewOutputs},
                [&](KernelBuilder &b) { PersistentAttention(b, shapes).write(); });
   return std::move(program).finish();
 }

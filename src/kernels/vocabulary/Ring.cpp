@@ -23,11 +23,11 @@ static ttg::MemDescType vectorType(KernelBuilder &b, llvm::ArrayRef<int64_t> sha
 }
 
 Ring::Ring(KernelBuilder &builder, int64_t stages, llvm::ArrayRef<SharedTile> tiles, unsigned consumerWarps,
-           unsigned sharers, const Vectors &vectors)
-    : builder_(builder), stages_(stages), sharers_(sharers), tiles_(tiles) {
+           unsigned sharers, const Vectors &vectors, int64_t replicas)
+    : builder_(builder), stages_(stages), replicas_(replicas), sharers_(sharers), tiles_(tiles) {
   assert((sharers == 1 || sharers == builder.clusterSize()) && "all CTAs of a cluster share, or none");
   for (const SharedTile &tile : tiles) {
-    buffers_.push_back(ttg::LocalAllocOp::create(builder, tile.bufferType(stages)));
+    buffers_.push_back(ttg::LocalAllocOp::create(builder, tile.bufferType(stages * replicas)));
   }
   for (int64_t size : vectors.sizes) {
     vectors_.push_back(ttg::LocalAllocOp::create(builder, vectorType(builder, {stages, size})));
@@ -80,14 +80,14 @@ void Ring::acquire(const RingPosition &position) const {
   awaitEmpty(position);
   int64_t bytes = 0;
   for (const SharedTile &tile : tiles_) {
-    bytes += tile.bytes();
+    bytes += tile.bytes() * replicas_;
   }
   ttng::BarrierExpectOp::create(b, barrierAt(builder_, full_, position.slot), uint32_t(bytes), b.boolean(true));
 }
 
-void Ring::load(const RingPosition &position, unsigned tile, Value matrices, ValueRange origin) const {
+void Ring::load(const RingPosition &position, unsigned tile, Value matrices, ValueRange origin, Value replica) const {
   ttng::AsyncTMACopyGlobalToLocalOp::create(builder_, matrices, origin, barrierAt(builder_, full_, position.slot),
-                                            this->tile(position, tile), builder_.boolean(true));
+                                            this->tile(position, tile, replica), builder_.boolean(true));
 }
 
 void Ring::loadPiece(const RingPosition &position, unsigned tile, int64_t rows, Value matrices, Value number,
@@ -148,8 +148,12 @@ void Ring::await(const RingPosition &position) const {
   ttng::WaitBarrierOp::create(builder_, barrierAt(builder_, full_, position.slot), position.phase);
 }
 
-Value Ring::tile(const RingPosition &position, unsigned tile) const {
-  return ttg::MemDescIndexOp::create(builder_, tiles_[tile].bufferType(), buffers_[tile], position.slot);
+Value Ring::tile(const RingPosition &position, unsigned tile, Value replica) const {
+  Value index = position.slot;
+  if (replica) {
+    index = builder_.add(builder_.mul(index, builder_.i32(replicas_)), replica);
+  }
+  return ttg::MemDescIndexOp::create(builder_, tiles_[tile].bufferType(), buffers_[tile], index);
 }
 
 Value Ring::read(const RingPosition &position, unsigned tile) const {

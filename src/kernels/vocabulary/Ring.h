@@ -19,6 +19,8 @@
 // The CTAs of a cluster can share tiles of their rings: each producer loads a piece of such a tile into all of them, so
 // that it comes from memory once. Then a slot is empty when the consumers of all CTAs have released it, and full, as
 // ever, when its own bytes have landed, whoever loaded them.
+//
+// Where each replica of a consumer has tiles of its own, a slot holds all the tiles for each of them.
 
 #pragma once
 
@@ -40,10 +42,11 @@ public:
     unsigned writerWarps;
   };
 
-  /// Allocates `stages` slots of `tiles` and `vectors` and their barriers. Before the roles that use it. `sharers` is
-  /// the cluster's size where its CTAs, which then run through as many slots each, share tiles; else 1.
+  /// Allocates `stages` slots of `tiles`, for each of `replicas`, and of `vectors`, and their barriers. Before the
+  /// roles that use it. `sharers` is the cluster's size where its CTAs, which then run through as many slots each,
+  /// share tiles; else 1.
   Ring(KernelBuilder &builder, int64_t stages, llvm::ArrayRef<SharedTile> tiles, unsigned consumerWarps,
-       unsigned sharers = 1, const Vectors &vectors = {});
+       unsigned sharers = 1, const Vectors &vectors = {}, int64_t replicas = 1);
 
   RingPosition start() const;
   /// Where a producer starts whose consumers have the slots first, and are to release each before it can be acquired.
@@ -58,10 +61,11 @@ public:
             mlir::Value column) const {
     load(position, tile, matrix, {row, column});
   }
-  /// The same of stacked matrices; outermost coordinate first.
-  void load(const RingPosition &position, unsigned tile, mlir::Value matrices, mlir::ValueRange origin) const;
+  /// The same of stacked matrices; outermost coordinate first. `replica` (i32) owns the tile: null where there is one.
+  void load(const RingPosition &position, unsigned tile, mlir::Value matrices, mlir::ValueRange origin,
+            mlir::Value replica = {}) const;
   /// Starts the copies of `rows` rows of the tile (TileRows), piece `number` (i32) of as many; `origin` is that of the
-  /// piece, `matrices` the descriptor for such pieces.
+  /// piece, `matrices` the descriptor for such pieces. Of the only replica.
   void loadPiece(const RingPosition &position, unsigned tile, int64_t rows, mlir::Value matrices, mlir::Value number,
                  mlir::ValueRange origin) const;
   /// Starts the copies of `count` rows of the tile, a multiple of 8, from row `first` (i32, another one) on; those from
@@ -89,9 +93,9 @@ public:
   /// Waits until the slot is full.
   void await(const RingPosition &position) const;
   /// The buffer of a tile.
-  mlir::Value tile(const RingPosition &position, unsigned tile) const;
+  mlir::Value tile(const RingPosition &position, unsigned tile, mlir::Value replica = {}) const;
   /// The buffers of a tile in all slots, [stages, rows, columns]: what the consumers have of a slot until they release
-  /// it is theirs to write as well.
+  /// it is theirs to write as well. Of the only replica.
   mlir::Value slots(unsigned tile) const { return buffers_[tile]; }
   /// The contents of a tile, in registers. TMA may write the slot before such reads are done, unless they are before it
   /// is given back: `releaseRead` sees to it.
@@ -106,10 +110,10 @@ private:
   mlir::Value vector(const RingPosition &position, unsigned vector) const;
 
   KernelBuilder &builder_;
-  int64_t stages_;
+  int64_t stages_, replicas_;
   unsigned sharers_;
   llvm::SmallVector<SharedTile> tiles_;
-  llvm::SmallVector<mlir::Value> buffers_; ///< of each tile: [stages, rows, columns]
+  llvm::SmallVector<mlir::Value> buffers_; ///< of each tile: [stages * replicas, rows, columns]
   llvm::SmallVector<mlir::Value> vectors_; ///< of each vector: [stages, numbers]
   mlir::Value full_, empty_;               ///< [stages, 1] barriers
 };

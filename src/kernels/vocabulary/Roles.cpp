@@ -39,25 +39,40 @@ static void capture(ttg::WarpSpecializeOp op) {
 }
 
 void specialize(KernelBuilder &b, llvm::ArrayRef<Role> roles) {
-  llvm::SmallVector<int32_t> numWarps, registers;
-  for (const Role &role : roles.drop_front()) {
+  // Replicas share one region: that of a partition, which the kernel's warps join.
+  bool isJoined = roles.front().replicas > 1;
+  llvm::ArrayRef<Role> partitions = isJoined ? roles : roles.drop_front();
+  llvm::SmallVector<int32_t> numWarps, replicas, registers, starts;
+  int32_t nextWarp = 0;
+  for (const Role &role : partitions) {
     numWarps.push_back(int32_t(role.numWarps));
+    replicas.push_back(int32_t(role.replicas));
     registers.push_back(int32_t(role.registers));
+    starts.push_back(nextWarp);
+    nextWarp += int32_t(role.numWarps * role.replicas);
   }
   auto op = ttg::WarpSpecializeOp::create(b, TypeRange(), ValueRange(), numWarps);
   if (llvm::all_of(registers, [](int32_t count) { return count != 0; })) {
     op.setRequestedRegisters(registers);
   }
+  if (isJoined) {
+    op.setPartitionReplicas(replicas);
+    op.setWarpGroupStartIds(starts);
+  }
   OpBuilder::InsertionGuard guard(b);
   b.createBlock(&op.getDefaultRegion());
-  roles.front().body();
+  if (!isJoined) {
+    roles.front().body();
+  }
   ttg::WarpYieldOp::create(b, ValueRange());
-  for (auto [role, partition] : llvm::zip_equal(roles.drop_front(), op.getPartitionRegions())) {
+  for (auto [role, partition] : llvm::zip_equal(partitions, op.getPartitionRegions())) {
     b.setInsertionPointToEnd(&partition.front());
     role.body();
     ttg::WarpReturnOp::create(b);
   }
   capture(op);
 }
+
+Value replicaId(KernelBuilder &b) { return ttg::ReplicaIdOp::create(b); }
 
 } // namespace jitk::kernels

@@ -1,6 +1,7 @@
 #include "src/kernels/vocabulary/TileStore.h"
 
 #include "src/ir/ttng/Ttng.h"
+#include "src/kernels/vocabulary/Roles.h"
 #include "src/kernels/vocabulary/TileRows.h"
 
 #include <algorithm>
@@ -22,12 +23,18 @@ int64_t TileStore::numSlotsOf(const SharedTile &tile, int64_t most) {
   return std::min<int64_t>(most, tile.columns / sliceOf(tile).columns);
 }
 
-TileStore::TileStore(KernelBuilder &builder, const SharedTile &tile, int64_t mostSlots, Kind kind)
-    : builder_(builder), slice_(sliceOf(tile)), numSlots_(numSlotsOf(tile, mostSlots)), kind_(kind),
-      slots_(ttg::LocalAllocOp::create(builder, slice_.bufferType(numSlots_))) {}
+TileStore::TileStore(KernelBuilder &builder, const SharedTile &tile, int64_t mostSlots, Kind kind, int64_t replicas)
+    : builder_(builder), slice_(sliceOf(tile)), numSlots_(numSlotsOf(tile, mostSlots)), replicas_(replicas),
+      kind_(kind), slots_(ttg::LocalAllocOp::create(builder, slice_.bufferType(numSlots_ * replicas))) {}
 
 TileStore::TileStore(KernelBuilder &builder, const SharedTile &tile, Value slots)
     : builder_(builder), slice_(sliceOf(tile)), numSlots_(numSlotsOf(tile)), kind_(Kind::Store), slots_(slots) {}
+
+Value TileStore::slotNumber(size_t slice) const {
+  KernelBuilder &b = builder_;
+  Value slot = b.i32(int64_t(slice) % numSlots_);
+  return replicas_ == 1 ? slot : b.add(b.mul(replicaId(b), b.i32(numSlots_)), slot);
+}
 
 Value TileStore::slotOf(size_t slice) const {
   return ttg::MemDescIndexOp::create(builder_, slice_.bufferType(), slots_, slotNumber(slice));
@@ -49,7 +56,7 @@ void TileStore::copy(Value matrices, ValueRange origin, Value buffer) const {
 
 void TileStore::copyRows(size_t slice, ValueRange origin, const Rows &rows) const {
   KernelBuilder &b = builder_;
-  TileRows pieces(b, slots_, numSlots_, slice_, 1);
+  TileRows pieces(b, slots_, numSlots_ * replicas_, slice_, 1);
   b.loop(b.i32(0), b.minimum(rows.count, b.i32(slice_.rows)), 1, {}, [&](Value row, ValueRange) {
     for (int64_t panel = 0; panel < pieces.numPanels(); ++panel) {
       llvm::SmallVector<Value> at(origin);

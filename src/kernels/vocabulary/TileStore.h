@@ -23,8 +23,10 @@ public:
   /// What becomes of an element in memory.
   enum class Kind : uint8_t { Store, Add };
 
-  /// Allocates the slots for tiles of that kind. Before the roles; each role that stores has one of its own.
-  TileStore(KernelBuilder &builder, const SharedTile &tile, int64_t mostSlots = 2, Kind kind = Kind::Store);
+  /// Allocates the slots for tiles of that kind. Before the roles; each role that stores has one of its own, with slots
+  /// for each of its `replicas`.
+  TileStore(KernelBuilder &builder, const SharedTile &tile, int64_t mostSlots = 2, Kind kind = Kind::Store,
+            int64_t replicas = 1);
 
   /// The same in slots that are there, [numSlotsOf(tile), rows and columns of a slice].
   TileStore(KernelBuilder &builder, const SharedTile &tile, mlir::Value slots);
@@ -54,14 +56,14 @@ public:
 
 private:
   mlir::Value slotOf(size_t slice) const;
-  mlir::Value slotNumber(size_t slice) const { return builder_.i32(int64_t(slice) % numSlots_); }
+  mlir::Value slotNumber(size_t slice) const;
   void copy(size_t slice, mlir::Value matrices, mlir::ValueRange origin) const;
   void copy(mlir::Value matrices, mlir::ValueRange origin, mlir::Value buffer) const;
   void copyRows(size_t slice, mlir::ValueRange origin, const Rows &rows) const;
 
   KernelBuilder &builder_;
   SharedTile slice_;
-  int64_t numSlots_;
+  int64_t numSlots_, replicas_ = 1;
   Kind kind_;
   mlir::Value slots_;
 };

@@ -33,6 +33,15 @@ TEST_CASE("few queries have one consumer") {
   CHECK(choose("heads=32 seq_q=* seq_k=4096 head_dim=128").numConsumers() == 2);
 }
 
+TEST_CASE("narrow heads of long sequences have three consumers") {
+  CHECK(choose("heads=32 seq_q=4096 head_dim=64").numConsumers() == 3);
+  CHECK(choose("heads=32 seq_q=4096 head_dim=64").keys == 128);
+  CHECK(choose("heads=32 seq_q=2047 head_dim=64").numConsumers() == 2);
+  CHECK(choose("heads=32 seq_q=4096 head_dim=64 varlen=true").numConsumers() == 2);
+  CHECK(choose("heads=32 seq_q=4096 head_dim=64 value_dim=128").numConsumers() == 2);
+  CHECK(choose("heads=32 seq_q=4096 head_dim=128").numConsumers() == 2);
+}
+
 TEST_CASE("heads of causal problems are worked on together, as far as L2 goes") {
   // 2048 keys and values of 128 are 1 MiB a head.
   CHECK(choose("heads=32 kv_heads=8 seq_q=2048 head_dim=128 causal=true").groupHeads == 24 * 4);

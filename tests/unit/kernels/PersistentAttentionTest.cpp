@@ -51,6 +51,22 @@ TEST_CASE("the order of threads and of asynchronous work does not matter") {
         {.rows = 64, .keys = 32, .stages = 3, .queryStages = 2, .groupHeads = 1}, devices);
 }
 
+TEST_CASE("three consumers, of which the last have no queries") {
+  std::vector<emulator::DeviceOptions> devices = {deviceOptions(kDeferred, 4, 3), deviceOptions(kImmediate, 5, 1)};
+  check("heads=3 kv_heads=1 seq_q=250 seq_k=300 head_dim=16 causal=true",
+        {.rows = 192, .keys = 32, .queryStages = 2, .groupHeads = 2}, devices);
+  check("batch=2 heads=1 seq_q=200 seq_k=70 head_dim=16 value_dim=64 varlen=true", {.rows = 192, .keys = 32}, devices,
+        {{"seq_lens_q", {195, 64}}, {"seq_lens_k", {0, 33}}});
+}
+
+TEST_CASE("the diagonals of tiles and of blocks are the same") {
+  check("heads=1 seq_q=200 seq_k=200 head_dim=16 causal=true", {.rows = 64, .keys = 64}, oneDevice(6));
+  check("heads=1 seq_q=130 seq_k=194 head_dim=16 causal=true", {.rows = 64, .keys = 64}, oneDevice(7));
+  check("heads=1 seq_q=194 seq_k=66 head_dim=16 causal=true", {.rows = 64, .keys = 64}, oneDevice(8));
+  check("heads=1 seq_q=200 seq_k=328 head_dim=16 causal=true", {.rows = 128, .keys = 128}, oneDevice(9));
+  check("heads=1 seq_q=200 seq_k=329 head_dim=16 causal=true", {.rows = 128, .keys = 128}, oneDevice(10));
+}
+
 TEST_CASE("blocks of one part and of several, heads of one part and of two") {
   check("heads=1 seq_q=140 seq_k=200 head_dim=64", {.keys = 112, .queryStages = 2, .storeSlots = 1}, oneDevice(1));
   check("heads=2 seq_q=130 seq_k=170 head_dim=48 causal=true", {.keys = 48}, oneDevice(2));
