@@ -120,9 +120,10 @@ Result<BuiltKernel> buildFp8BlockMatmul(const Description &description, const Ta
   Value m = b.size("m"), n = b.size("n"), k = b.size("k");
   Value numBlocks = b.ceilDiv(k, kScaleBlock);
   TileGrid tiles = {b.ceilDiv(m, tile.m), b.ceilDiv(n, tile.n)};
-  // The tiles of a group with rows of its own, then those of the next one.
-  llvm::SmallVector<Value> place = {b.programId(0), Value()};
-  if (groups == RowGroups::Masked) {
+  // Groups with rows of their own lie along y, where they cost no register, if there are not too many for it.
+  const bool isFolded = groups == RowGroups::Masked && !fitsAxisY(signature.size("groups"));
+  llvm::SmallVector<Value> place = {b.programId(0), groups == RowGroups::Masked ? b.programId(1) : Value()};
+  if (isFolded) {
     place = placeInFoldedGrid(b, {b.mul(tiles.rows, tiles.columns)});
   }
   TilePosition position = rasterize(b, place[0], tiles);
@@ -169,7 +170,8 @@ Result<BuiltKernel> buildFp8BlockMatmul(const Description &description, const Ta
   b.store(output.pointers(firstColumn), b.convert(sum.front(), outputType), mask);
   auto grid = rasterGrid(signature.expression("m"), tile.m, signature.expression("n"), tile.n);
   if (groups == RowGroups::Masked) {
-    grid = foldedGrid({grid[0], signature.expression("groups")});
+    Expression numGroups = signature.expression("groups");
+    grid = isFolded ? foldedGrid({grid[0], numGroups}) : std::array{grid[0], numGroups, grid[2]};
   }
   return std::move(b).finish(grid);
 }

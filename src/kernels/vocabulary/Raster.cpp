@@ -62,6 +62,11 @@ std::array<Expression, 3> persistentGrid(const Expression &numTiles, unsigned cl
           Expression::constant(1)};
 }
 
+bool fitsAxisY(const Dimension &dimension) {
+  int64_t most = dimension.isStatic() ? dimension.value : dimension.bound;
+  return most > 0 && most <= UINT16_MAX;
+}
+
 std::array<Expression, 3> foldedGrid(llvm::ArrayRef<Expression> extents) {
   Expression all = Expression::constant(1);
   for (const Expression &extent : extents) {

@@ -42,6 +42,8 @@ std::array<Expression, 3> persistentGrid(const Expression &m, int64_t tileM, con
 /// CTAs that stay for any number of tiles, or clusters for one each.
 std::array<Expression, 3> persistentGrid(const Expression &numTiles, unsigned clusterSize = 1);
 
+/// Whether a dimension is known to be no more than y and z take.
+bool fitsAxisY(const Dimension &dimension);
 /// A grid of several extents, the first of which runs fastest, in x alone.
 std::array<Expression, 3> foldedGrid(llvm::ArrayRef<Expression> extents);
 /// Where a CTA lies in such a grid, a number for each extent; `fastest` are all extents but the last, i32.
