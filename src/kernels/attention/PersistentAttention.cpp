@@ -20,9 +20,6 @@ namespace jitk::kernels {
 
 static constexpr int64_t kConsumerRows = 64;
 static constexpr unsigned kWarpsOfConsumer = 4;
-/// Dims of values whose outputs leave room for more in registers.
-static constexpr int64_t kFewOutputs = 128;
-
 /// Of a thread; 0: as launched. A consumer holds the scores, weights and outputs of its rows, the producer next to
 /// nothing.
 struct RoleRegisters {
@@ -624,8 +621,8 @@ Result<BuiltKernel> buildPersistentAttention(const Description &description, con
   program.step({.symbol = "flash_attention",
                 .numWarps = kWarpsOfConsumer,
                 .grid = persistentGrid(signature.expression("seq_q"), tile.rows, heads, 1),
-                // Of what would stay in registers around the loop, lengths are more, and wide outputs leave less room.
-                .keepsInvariants = shapes.isVarlen || shapes.valueDim > kFewOutputs},
+                // Lengths are more of what would stay in registers around the loop.
+                .keepsInvariants = shapes.isVarlen},
                [&](KernelBuilder &b) { PersistentAttention(b, shapes).write(); });
   return std::move(program).finish();
 }
