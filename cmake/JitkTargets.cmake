@@ -82,6 +82,13 @@ function(jitk_compiler_library name)
   endif()
 endfunction()
 
+# A shared library has all symbols that it uses, but for those of a sanitizer, which the program brings.
+function(jitk_require_definitions target)
+  if(NOT JITK_SANITIZE)
+    target_link_options(${target} PRIVATE -Wl,-z,defs)
+  endif()
+endfunction()
+
 # Nothing takes the library or its statics from under threads that are in it: src/support/NoStaticDestructors.cpp.
 function(jitk_keep_statics target)
   target_sources(${target} PRIVATE ${PROJECT_SOURCE_DIR}/src/support/NoStaticDestructors.cpp)
@@ -101,9 +108,7 @@ function(jitk_shared_library name)
   endif()
   target_link_libraries(${target} PRIVATE ${arg_DEPENDS} Threads::Threads)
   target_link_options(${target} PRIVATE -Wl,--version-script=${arg_EXPORTS} -Wl,--gc-sections)
-  if(NOT JITK_SANITIZE)
-    target_link_options(${target} PRIVATE -Wl,-z,defs)
-  endif()
+  jitk_require_definitions(${target})
   set_target_properties(${target} PROPERTIES OUTPUT_NAME ${arg_OUTPUT} LINK_DEPENDS ${arg_EXPORTS})
 endfunction()
 

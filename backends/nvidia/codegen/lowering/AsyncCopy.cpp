@@ -20,7 +20,8 @@ static bool isZeroOrAbsent(Value other) {
 
 /// The dimension along which a buffer's elements follow each other in memory.
 static unsigned contiguousDim(ttg::MemDescType type) {
-  ArrayRef<int32_t> first = toLinearLayout(type).getBasis("offset", 0);
+  LinearLayout layout = toLinearLayout(type);
+  ArrayRef<int32_t> first = layout.getBasis("offset", 0);
   return llvm::find_if(first, [](int32_t part) { return part != 0; }) - first.begin();
 }
 
