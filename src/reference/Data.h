@@ -6,6 +6,7 @@
 #include "src/reference/Parallel.h"
 #include "src/reference/References.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <numbers>
@@ -58,6 +59,12 @@ std::vector<uint8_t> drawValues(const TensorShape &shape, Random &random, const 
     std::memcpy(bytes.data() + first * elementBytes, encoded.data(), encoded.size());
   });
   return bytes;
+}
+
+/// Makes the contents of an int32 tensor `values`, of which there are as many as it has elements.
+inline void setIntegers(HostTensor &tensor, std::span<const int32_t> values) {
+  std::ranges::copy_n(reinterpret_cast<const uint8_t *>(values.data()), ptrdiff_t(tensor.bytes.size()),
+                      tensor.bytes.begin());
 }
 
 /// NaN in every dtype that outputs and guards have.

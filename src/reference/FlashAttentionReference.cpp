@@ -30,8 +30,8 @@ static AttentionRow attend(const Attention &p, int64_t sequence, int64_t head, i
   std::vector<const float *> keys, values;
   for (int64_t key = 0; key < seen; ++key) {
     int64_t row = (sequence * p.keys + key) * p.keyHeads + keyHead;
-    keys.push_back(&p.k[size_t(row * p.headDim)]);
-    values.push_back(&p.v[size_t(row * p.valueDim)]);
+    keys.push_back(p.k.data() + row * p.headDim);
+    values.push_back(p.v.data() + row * p.valueDim);
   }
   AttentionRules rules{.headDim = p.headDim,
                        .valueDim = p.valueDim,
@@ -39,7 +39,7 @@ static AttentionRow attend(const Attention &p, int64_t sequence, int64_t head, i
                        .roundoff = p.roundoff,
                        .outRoundoff = p.outRoundoff,
                        .lseOfNothing = -std::numeric_limits<double>::infinity()};
-  return attendRow(rules, &p.q[size_t(((sequence * p.queries + query) * p.heads + head) * p.headDim)], keys, values);
+  return attendRow(rules, p.q.data() + ((sequence * p.queries + query) * p.heads + head) * p.headDim, keys, values);
 }
 
 static Attention gather(const Description &description, const Sizes &sizes, const Operands &operands) {

@@ -48,7 +48,7 @@ struct Fp8Operands {
 private:
   /// Of row `row` of A by row `column` of B number `group`.
   double product(const std::vector<double> &left, int64_t row, int64_t group, int64_t column) const {
-    const uint8_t *right = &b[size_t((group * n + column) * k)];
+    const uint8_t *right = b.data() + (group * n + column) * k;
     int64_t blocksOfN = (n + kBlock - 1) / kBlock, scaleOfB = (group * blocksOfN + column / kBlock) * blocks;
     double sum = 0;
     for (int64_t block = 0; block < blocks; ++block) {

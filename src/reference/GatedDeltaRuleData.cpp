@@ -16,10 +16,6 @@ static HostTensor *find(std::vector<HostTensor> &tensors, std::string_view name)
   return found == tensors.end() ? nullptr : &*found;
 }
 
-static void setIntegers(HostTensor &tensor, const std::vector<int32_t> &values) {
-  std::memcpy(tensor.bytes.data(), values.data(), tensor.bytes.size());
-}
-
 static double edgeGate(Random &random) {
   constexpr double kGates[] = {0, 0, -1e-4, -1, -30, -1000, -std::numeric_limits<double>::infinity()};
   return kGates[random.below(std::size(kGates))];

@@ -30,7 +30,7 @@ std::vector<float> Operands::decoded(std::string_view name) const {
 std::vector<int32_t> Operands::integers(std::string_view name) const {
   const HostTensor &found = tensor(name);
   std::vector<int32_t> values(found.bytes.size() / sizeof(int32_t));
-  std::memcpy(values.data(), found.bytes.data(), found.bytes.size());
+  std::ranges::copy(found.bytes, reinterpret_cast<uint8_t *>(values.data()));
   return values;
 }
 

@@ -68,7 +68,7 @@ std::vector<Expected> expectMatmul(const Description &description, const Sizes &
   expected.restIsFinite = true;
   for (int64_t row : expected.rows) {
     for (int64_t column = 0; column < n; ++column) {
-      const float *left = &a[size_t(row * k)], *right = &b[size_t(column * k)];
+      const float *left = a.data() + row * k, *right = b.data() + column * k;
       double sum = 0, magnitude = 0;
       auto add = [&](double term) {
         sum += term;

@@ -56,10 +56,6 @@ static HostTensor &find(std::vector<HostTensor> &tensors, std::string_view name)
   return *std::ranges::find(tensors, name, [](const HostTensor &tensor) { return tensor.shape.name; });
 }
 
-static void setIntegers(HostTensor &tensor, const std::vector<int32_t> &values) {
-  std::memcpy(tensor.bytes.data(), values.data(), tensor.bytes.size());
-}
-
 /// The longest, none, one, the edges of a page, then any.
 static std::vector<int32_t> drawLengths(int64_t batch, int64_t longest, int64_t pageSize, Random &random) {
   std::vector<int32_t> lengths;

@@ -93,7 +93,7 @@ std::vector<Expected> expectPagedDecode(const Description &description, const Si
       keys.push_back(rows[i].data());
       values.push_back(p.valuesAreKeys() ? rows[i].data() : valueRows[i].data());
     }
-    return attendRow(rules, &q[size_t(((sequence * queries + query) * heads + head) * p.keyDim)], keys, values);
+    return attendRow(rules, q.data() + ((sequence * queries + query) * heads + head) * p.keyDim, keys, values);
   });
   // A cosine-like difference of 1e-5, |x - y|^2 / (|x|^2 + |y|^2), is half the square of this ratio.
   constexpr double kLargestRmsRatio = 4.4e-3;

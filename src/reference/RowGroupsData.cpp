@@ -58,7 +58,7 @@ void fillRowGroups(const Description &description, const Sizes &sizes, const Giv
   HostTensor &tensor = find(tensors, isMasked ? "valid_rows" : "row_group");
   if (!given.contains(tensor.shape.name) && groups > 0) {
     std::vector<int32_t> drawn = isMasked ? drawCounts(m, groups, random) : drawGroups(m, groups, random);
-    std::memcpy(tensor.bytes.data(), drawn.data(), tensor.bytes.size());
+    setIntegers(tensor, drawn);
   }
   std::vector<int32_t> integers = Operands(tensors).integers(tensor.shape.name);
   std::vector<bool> isValid;

@@ -77,7 +77,7 @@ private:
       return 64;
     case Handler::BarrierCta:
     case Handler::BarrierArrive:
-      return index == 0 ? 1 : 64;
+      return index == 0 && row.params[0] == 0 ? 1 : 64; // the barrier's number, where no operand is; threads
     case Handler::TensormapReplace:
       return 1;
     case Handler::Wgmma:

@@ -23,7 +23,7 @@ int64_t immediateOf(const ptx::Instruction &row, unsigned index) {
     return 64;
   case ptx::Handler::BarrierCta:
   case ptx::Handler::BarrierArrive:
-    return index == 0 ? 1 : 64;
+    return index == 0 && row.params[0] == 0 ? 1 : 64; // the barrier's number, where no operand is; threads
   case ptx::Handler::TensormapReplace:
     return 1;
   case ptx::Handler::Wgmma:
