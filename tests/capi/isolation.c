@@ -46,6 +46,17 @@ static jitk_status_t compile(jitk_runtime_t runtime, int n, jitk_error_t *error)
   return status;
 }
 
+/* Adds the description that `format`, which takes one int, makes of `number`. */
+static void add_to_plan(jitk_plan_t plan, const char *format, int number) {
+  jitk_error_t error = NULL;
+  char text[64];
+  jitk_description_t description = NULL;
+  snprintf(text, sizeof text, format, number);
+  CHECK_OK(jitk_description_parse(text, &description, &error));
+  CHECK_OK(jitk_plan_add(plan, description, 0, &error));
+  jitk_description_release(description);
+}
+
 static void check_plan(jitk_runtime_t runtime) {
   jitk_error_t error = NULL;
   jitk_plan_t plan = NULL;
@@ -54,12 +65,7 @@ static void check_plan(jitk_runtime_t runtime) {
   int n;
   CHECK_OK(jitk_plan_create(runtime, &plan, &error));
   for (n = 24; n < 36; ++n) {
-    char text[64];
-    jitk_description_t description = NULL;
-    snprintf(text, sizeof text, "matmul m=* n=%d k=64", n);
-    CHECK_OK(jitk_description_parse(text, &description, &error));
-    CHECK_OK(jitk_plan_add(plan, description, 0, &error));
-    jitk_description_release(description);
+    add_to_plan(plan, "matmul m=* n=%d k=64", n);
   }
   CHECK_OK(jitk_description_parse("matmul m=* n=35 k=64", &good, &error));
   CHECK_OK(jitk_description_parse("matmul m=* n=29 k=64", &bad, &error));
@@ -81,12 +87,7 @@ static void check_same_program(jitk_runtime_t runtime) {
   int bound;
   CHECK_OK(jitk_plan_create(runtime, &plan, &error));
   for (bound = 16; bound <= 128; bound *= 2) {
-    char text[64];
-    jitk_description_t description = NULL;
-    snprintf(text, sizeof text, "matmul m=*<=%d n=41 k=64", bound);
-    CHECK_OK(jitk_description_parse(text, &description, &error));
-    CHECK_OK(jitk_plan_add(plan, description, 0, &error));
-    jitk_description_release(description);
+    add_to_plan(plan, "matmul m=*<=%d n=41 k=64", bound);
   }
   CHECK_OK(jitk_runtime_counters(runtime, &before, &error));
   CHECK_OK(jitk_plan_prepare(plan, &options, &error));
