@@ -204,7 +204,11 @@ void PersistentFp8Matmul::promote(size_t product, InFlight &products, llvm::Muta
   size_t part = product % parts_.size();
   Value partial = b.awaitProducts(products.partials.front(), unsigned(products.partials.size() - 1));
   if (part + 1 == parts_.size()) {
-    isTight_ ? ring_->releaseRead(products.slots.front()) : ring_->release(products.slots.front());
+    if (isTight_) {
+      ring_->releaseRead(products.slots.front());
+    } else {
+      ring_->release(products.slots.front());
+    }
     products.slots.erase(products.slots.begin());
   }
   Value scale = b.spread(products.scales.front(), {kConsumerRows, parts_[part]});
