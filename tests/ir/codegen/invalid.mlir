@@ -89,10 +89,32 @@ module attributes {"ttg.num-warps" = 4 : i32, ttg.target = "hip:gfx942"} {
 // -----
 
 module attributes {"ttg.num-warps" = 4 : i32, ttg.target = "cuda:90"} {
-  // expected-error @+1 {{has no place in shared memory}}
   tt.func public @no_warps() {
     // expected-error @+1 {{has no warps: warp groups are allocated before the lowering}}
     ttg.warp_specialize()
+    default {
+      ttg.warp_yield
+    }
+    partition0() num_warps(4) {
+      ttg.warp_return
+    } : () -> ()
+    tt.return
+  }
+}
+
+// -----
+
+module attributes {"ttg.num-warps" = 4 : i32, ttg.target = "cuda:90"} {
+  // expected-error @+1 {{has no place in shared memory}}
+  tt.func public @no_number() {
+    ttg.warp_specialize() attributes {warpGroupStartIds = array<i32: 4>}
+    default {
+      ttg.warp_yield
+    }
+    partition0() num_warps(4) {
+      ttg.warp_return
+    } : () -> ()
+    ttg.warp_specialize() attributes {warpGroupStartIds = array<i32: 4>}
     default {
       ttg.warp_yield
     }

@@ -1,7 +1,15 @@
-// ttg.warp_specialize: warps beyond those of the kernel wait in a loop for regions to run.
+// ttg.warp_specialize: warps beyond those of the kernel wait for regions to run. Where the operation is the only one of
+// its kernel and runs once, all warps come together to begin, and again if the kernel goes on:
 //
 //     kernel's warps                              other warps
 //     --------------                              -----------
+//     captures                         -------->
+//     meet                                          meet
+//     default region                                run the partition of this warp, if any
+//     meet, registers back, go on                   meet, return
+//     or: return                                    or: return
+//
+// Else the others wait in a loop:
 //                                                 loop:
 //     captures and the region's number  -------->
 //     meet                                          meet
@@ -17,11 +25,8 @@
 // Registers change back when all warps have met: a warp that has nothing to run, or is done, would otherwise take again
 // those that it gave up, for which another one, late to begin, then waits without end.
 //
-// Where a partition begins at warp 0 the kernel's warps run it together with others. All warps then come together once:
-//
-//     store captures, meet                        meet
-//          \___________________ partitions _________/
-//     meet, registers back, go on                 meet, registers back, return
+// Where a partition begins at warp 0 the operation runs once, and the kernel's warps run that partition together with
+// others.
 
 #include "backends/nvidia/codegen/lowering/WarpSpecialize.h"
 
@@ -55,6 +60,17 @@ static void changeRegisters(LoweringBuilder &b, int32_t from, int32_t to) {
   if (from != to) {
     b.inst(to > from ? "setmaxnreg.inc" : "setmaxnreg.dec", {}, {to});
   }
+}
+
+/// Whether the kernel has one operation alone and runs it once.
+static bool runsOnce(ArrayRef<ttg::WarpSpecializeOp> ops) {
+  Block *block = ops.front()->getBlock();
+  return ops.size() == 1 && block->isEntryBlock() && isa<tt::FuncOp>(block->getParentOp());
+}
+
+/// Whether the warps that have run the regions of `op` are done: nobody waits for them.
+static bool endsKernel(ttg::WarpSpecializeOp op, FunctionLowering &f) {
+  return runsOnce(f.specializations()) && isa<tt::ReturnOp>(op->getNextNode());
 }
 
 /// The registers of a thread at the start of the kernel; 0 if they never change.
@@ -172,6 +188,7 @@ public:
 
   /// Emits into `entry`, which the workers' warps enter with their number in the CTA.
   LogicalResult run(Block *entry, Value warp);
+  LogicalResult runOnce(Block *entry, Value warp);
   /// Emits the partitions of `op` into `dispatch`, up to where all warps have met, and stands there.
   LogicalResult runCrews(ttg::WarpSpecializeOp op, Block *dispatch, Value warp);
 
@@ -209,6 +226,16 @@ LogicalResult Workers::run(Block *entry, Value warp) {
     }
     branchBack();
   }
+  return success();
+}
+
+LogicalResult Workers::runOnce(Block *entry, Value warp) {
+  b.setInsertionPointToEnd(entry);
+  meet(b);
+  if (failed(runCrews(ops.front(), entry, warp))) {
+    return failure();
+  }
+  LLVM::ReturnOp::create(b, b.loc(), ValueRange());
   return success();
 }
 
@@ -258,7 +285,9 @@ LogicalResult Workers::runCrews(ttg::WarpSpecializeOp op, Block *dispatch, Value
     }
     b.setInsertionPointToEnd(next);
   }
-  meet(b);
+  if (!endsKernel(op, f)) {
+    meet(b);
+  }
   LLVM::BrOp::create(b, b.loc(), ValueRange(), back);
   b.setInsertionPointToEnd(back);
   meetCluster(f);
@@ -289,8 +318,10 @@ LogicalResult Workers::runCrew(ttg::WarpSpecializeOp op, const Crew &crew, Value
     }
   }
   b.setInsertionPointToEnd(done);
-  meet(b);
-  changeRegisters(b, crew.registers, initial);
+  if (!endsKernel(op, f)) {
+    meet(b);
+    changeRegisters(b, crew.registers, initial);
+  }
   LLVM::BrOp::create(b, b.loc(), ValueRange(), back);
   return success();
 }
@@ -333,11 +364,12 @@ LogicalResult lowerWorkers(FunctionLowering &f, ArrayRef<ttg::WarpSpecializeOp> 
     LLVM::BrOp::create(b, b.loc(), ValueRange(), f.continuationOf(ops.front()));
     return success();
   }
-  return Workers(f, ops).run(entry, warp);
+  Workers workers(f, ops);
+  return runsOnce(ops) ? workers.runOnce(entry, warp) : workers.run(entry, warp);
 }
 
 void dismissWorkers(FunctionLowering &f) {
-  if (areJoined(f.specializations())) {
+  if (runsOnce(f.specializations())) {
     return;
   }
   LoweringBuilder &b = f.builder();
@@ -352,7 +384,7 @@ void dismissWorkers(FunctionLowering &f) {
 /// All warps run the partitions; then the kernel's go on and the others return.
 static LogicalResult lowerJoined(ttg::WarpSpecializeOp op, FunctionLowering &f) {
   LoweringBuilder &b = f.builder();
-  if (f.specializations().size() > 1 || !op->getBlock()->isEntryBlock()) {
+  if (!runsOnce(f.specializations())) {
     return op.emitOpError("has a partition at warp 0: it must be the only one, where its kernel begins");
   }
   storeCaptures(f, op);
@@ -380,8 +412,10 @@ static LogicalResult lowerWarpSpecialize(ttg::WarpSpecializeOp op, FunctionLower
     return lowerJoined(op, f);
   }
   storeCaptures(f, op);
-  storeShared(b, f.workNumberAddress(), b.i32(llvm::find(f.specializations(), op) - f.specializations().begin()),
-              b.equal(f.thread(), 0));
+  if (!runsOnce(f.specializations())) {
+    storeShared(b, f.workNumberAddress(), b.i32(llvm::find(f.specializations(), op) - f.specializations().begin()),
+                b.equal(f.thread(), 0));
+  }
   meet(b);
   meetCluster(f);
   auto registers = op.getActualRegisters();
@@ -400,8 +434,10 @@ static LogicalResult lowerWarpSpecialize(ttg::WarpSpecializeOp op, FunctionLower
   }
 
   b.setInsertionPointToEnd(after);
-  meet(b);
-  changeRegisters(b, own, initial);
+  if (!endsKernel(op, f)) {
+    meet(b);
+    changeRegisters(b, own, initial);
+  }
   meetCluster(f);
   unsigned next = 0;
   for (Value result : op.getResults()) {
