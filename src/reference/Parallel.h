@@ -9,9 +9,16 @@
 
 namespace jitk::reference {
 
+/// How many threads may run at a time. Asked once: the C library reads a file of the system for the answer, which takes
+/// longer than to decode a row of a tensor.
+inline uint32_t numCores() {
+  static const uint32_t cores = std::max(1u, std::thread::hardware_concurrency());
+  return cores;
+}
+
 /// Calls `body(index)` for each index below `count`, on all cores.
 template <typename Body> void onAllCores(size_t count, const Body &body) {
-  uint32_t cores = std::max(1u, std::thread::hardware_concurrency());
+  uint32_t cores = numCores();
   parallelFor(count, uint32_t(std::clamp<size_t>(count, 1, cores)), [&](uint32_t, uint64_t index) {
     body(size_t(index));
     return true;
