@@ -9,6 +9,7 @@
 #include "llvm/Support/MathExtras.h"
 
 #include <algorithm>
+#include <utility>
 
 using namespace mlir;
 
@@ -57,14 +58,19 @@ private:
   struct InFlight {
     llvm::SmallVector<Value> partials, scales; ///< the oldest one first
     llvm::SmallVector<Value> slots;            ///< of their blocks
-    RingPosition next;                         ///< of the block that is started next
+    RingPosition next;                         ///< of the block that is taken next
+    bool isTaken = false;                      ///< the newest block has been taken, and nothing of it started
     Value rows;                                ///< of A in the newest block: a buffer, or in registers
     Value promoted;                            ///< the last one that has been, whose registers are free
   };
+  /// Reads what registers hold of the next block, which has arrived.
+  void take(int64_t consumer, InFlight &products);
   /// Starts product number `product`: part after part, block after block.
   void start(int64_t consumer, size_t product, InFlight &products);
   /// Adds the oldest product in flight, of number `product`, to its sum; gives the block's slot back after the last.
-  void promote(size_t product, InFlight &products, llvm::MutableArrayRef<Value> sums);
+  /// Before that is added, takes the next block if `takesNext`.
+  void promote(int64_t consumer, size_t product, InFlight &products, llvm::MutableArrayRef<Value> sums, bool takesNext);
+  bool isLast(size_t product) const { return (product + 1) % parts_.size() == 0; }
 
   /// sums + the next `count` blocks; moves the position past them.
   llvm::SmallVector<Value> addBlocks(int64_t consumer, int64_t count, ValueRange sums, RingPosition &position);
@@ -179,15 +185,21 @@ void PersistentFp8Matmul::writeVectors() {
 
 // --- products
 
+void PersistentFp8Matmul::take(int64_t consumer, InFlight &products) {
+  RingPosition here = products.next;
+  products.slots.push_back(here.slot);
+  products.rows = isTight_ ? ring_->read(here, unsigned(consumer)) : leftBuffer(here, consumer);
+  llvm::append_range(products.scales, scales_.read(consumer, here));
+  products.next = ring_->next(here);
+  products.isTaken = true;
+}
+
 void PersistentFp8Matmul::start(int64_t consumer, size_t product, InFlight &products) {
   size_t part = product % parts_.size();
-  if (part == 0) {
-    RingPosition here = products.next;
-    ring_->await(here);
-    products.slots.push_back(here.slot);
-    products.rows = isTight_ ? ring_->read(here, unsigned(consumer)) : leftBuffer(here, consumer);
-    llvm::append_range(products.scales, scales_.read(consumer, here));
-    products.next = ring_->next(here);
+  if (part == 0 && !std::exchange(products.isTaken, false)) {
+    ring_->await(products.next);
+    take(consumer, products);
+    products.isTaken = false;
   }
   Value slot = products.slots.back();
   Value accumulator = b.full(0, {kConsumerRows, parts_[part]}, b.getF32Type()), accumulates = b.boolean(false);
@@ -198,23 +210,30 @@ void PersistentFp8Matmul::start(int64_t consumer, size_t product, InFlight &prod
     accumulates = b.lessThan(slot, b.i32(0));
   }
   products.partials.push_back(startPart(products.rows, {slot, {}}, part, accumulator, accumulates));
+  if (isTight_ && isLast(product)) {
+    // While the product runs, which has what was read.
+    ring_->finishReads();
+  }
 }
 
-void PersistentFp8Matmul::promote(size_t product, InFlight &products, llvm::MutableArrayRef<Value> sums) {
+void PersistentFp8Matmul::promote(int64_t consumer, size_t product, InFlight &products,
+                                  llvm::MutableArrayRef<Value> sums, bool takesNext) {
   size_t part = product % parts_.size();
+  if (takesNext) {
+    ring_->await(products.next);
+  }
   Value partial = b.awaitProducts(products.partials.front(), unsigned(products.partials.size() - 1));
-  if (part + 1 == parts_.size()) {
-    if (isTight_) {
-      ring_->releaseRead(products.slots.front());
-    } else {
-      ring_->release(products.slots.front());
-    }
+  if (isLast(product)) {
+    ring_->release(products.slots.front());
     products.slots.erase(products.slots.begin());
   }
   Value scale = b.spread(products.scales.front(), {kConsumerRows, parts_[part]});
-  sums[part] = b.addf(sums[part], b.mulf(partial, scale));
   products.partials.erase(products.partials.begin());
   products.scales.erase(products.scales.begin());
+  if (takesNext) {
+    take(consumer, products);
+  }
+  sums[part] = b.addf(sums[part], b.mulf(partial, scale));
   products.promoted = partial;
 }
 
@@ -228,7 +247,9 @@ llvm::SmallVector<Value> PersistentFp8Matmul::addBlocks(int64_t consumer, int64_
     start(consumer, product, products);
   }
   for (size_t product = 0; product < numProducts; ++product) {
-    promote(product, products, next);
+    // Registers have room for one block's rows of A: the next one's come when they are free, beside the promotion.
+    bool takesNext = isTight_ && isLast(product) && product + 1 < numProducts;
+    promote(consumer, product, products, next, takesNext);
     if (product + window < numProducts) {
       start(consumer, product + window, products);
     }
@@ -240,7 +261,7 @@ llvm::SmallVector<Value> PersistentFp8Matmul::addBlocks(int64_t consumer, int64_
 llvm::SmallVector<Value> PersistentFp8Matmul::multiply(int64_t consumer, const ProductTile &, RingPosition &position) {
   // So many blocks are written out: nothing is in flight where a loop's turn ends, since ptxas does not see, over the
   // end of a loop, which sums are done.
-  int64_t ofTurn = tile_.columns <= kScaleBlock ? 4 : isTight_ ? 1 : 2;
+  int64_t ofTurn = tile_.columns <= kScaleBlock ? 4 : 2;
   llvm::SmallVector<Value> carried = zeros();
   carried.append({position.slot, position.phase});
   auto add = [&](int64_t count, ValueRange now) {

@@ -162,9 +162,13 @@ Value Ring::read(const RingPosition &position, unsigned tile) const {
                                   this->tile(position, tile));
 }
 
-void Ring::releaseRead(Value slot) const {
+void Ring::finishReads() const {
   // An arrival orders accesses of threads alone: without the fence the next copy can overtake the reads.
   ttng::FenceAsyncSharedOp::create(builder_, /*bCluster=*/false);
+}
+
+void Ring::releaseRead(Value slot) const {
+  finishReads();
   release(slot);
 }
 

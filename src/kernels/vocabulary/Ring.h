@@ -98,12 +98,14 @@ public:
   /// it is theirs to write as well. Of the only replica.
   mlir::Value slots(unsigned tile) const { return buffers_[tile]; }
   /// The contents of a tile, in registers. TMA may write the slot before such reads are done, unless they are before it
-  /// is given back: `releaseRead` sees to it.
+  /// is given back: `finishReads` sees to it.
   mlir::Value read(const RingPosition &position, unsigned tile) const;
   mlir::Value readVector(const RingPosition &position, unsigned vector) const;
   /// Gives a slot back, for the warp that executes it: its reads are done.
   void release(mlir::Value slot) const;
-  /// The same for a slot that the warp has read to registers.
+  /// What the warp has read to registers is there; its slots may be given back from now on.
+  void finishReads() const;
+  /// The same, and gives a slot back.
   void releaseRead(mlir::Value slot) const;
 
 private:
