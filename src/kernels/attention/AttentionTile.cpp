@@ -1,6 +1,7 @@
 #include "src/kernels/attention/AttentionTile.h"
 
 #include "src/kernels/Configuration.h"
+#include "src/kernels/attention/ItemRounds.h"
 #include "src/kernels/vocabulary/DimensionParts.h"
 
 #include "llvm/ADT/SmallVectorExtras.h"
@@ -19,7 +20,7 @@ constexpr int64_t kRowsOfThree = 192;
 constexpr int64_t kQueriesForThree = 2048;
 constexpr int64_t kElementBytes = 2;
 /// Of the 50 MB of L2: keys and values of the heads that are worked on share it with queries and results.
-constexpr int64_t kL2Bytes = 24 << 20;
+constexpr int64_t kL2Bytes = 32 << 20;
 /// Or so few key heads that many CTAs read the same keys at about the same time.
 constexpr int64_t kStreamedHeads = 8;
 
@@ -35,14 +36,19 @@ struct Problem {
         outputBytes(description.word("out_dtype") == "fp32" ? 4 : 2),
         queries(sizeOf(description.dimension("seq_q"), 4096)), keys(sizeOf(description.dimension("seq_k"), 8192)),
         isCausal(description.flag("causal")), isVarlen(description.flag("varlen")),
+        keyHeads(sizeOf(description.dimension("batch"), 64) * sizeOf(description.dimension("kv_heads"), 1)),
         sharing(std::max<int64_t>(1, sizeOf(description.dimension("heads"), 1) /
                                          sizeOf(description.dimension("kv_heads"), 1))) {}
 
   int64_t headDim, valueDim, outputBytes;
   int64_t queries, keys;
   bool isCausal, isVarlen;
-  int64_t sharing; ///< query heads to a key head
+  int64_t keyHeads; ///< of all sequences
+  int64_t sharing;  ///< query heads to a key head
 };
+
+/// The size of parts of `count` that are no larger than `most`, as equal as can be.
+int64_t evenPart(int64_t count, int64_t most) { return llvm::divideCeil(count, llvm::divideCeil(count, most)); }
 
 bool fits(const AttentionTile &tile, const Problem &problem) {
   // Slices of 128 bytes are staged of each row; parts of V have slots of their own.
@@ -77,7 +83,7 @@ llvm::SmallVector<AttentionTile> attentionTiles(const Description &description) 
   // Without a mask all tiles are equally long: heads come one after the other. Else long tiles are to come first.
   int64_t headBytes = problem.keys * (problem.headDim + problem.valueDim) * kElementBytes;
   int64_t keyHeads = problem.isCausal ? std::max(kL2Bytes / headBytes, kStreamedHeads) : 1;
-  tile.groupHeads = keyHeads * problem.sharing;
+  tile.groupHeads = evenPart(problem.keyHeads, keyHeads) * problem.sharing;
   // Room for keys is worth more than for a second slice of results, and that more than for a second tile of queries.
   constexpr struct {
     int64_t keys, queryStages, storeSlots;
@@ -106,7 +112,9 @@ llvm::SmallVector<AttentionTile> attentionTiles(const Description &description) 
 
 AttentionTile chooseAttentionTile(const Description &description) {
   llvm::SmallVector<AttentionTile> tiles = attentionTiles(description);
-  return namedTile<AttentionTile>(description, tiles).value_or(tiles.front());
+  AttentionTile tile = namedTile<AttentionTile>(description, tiles).value_or(tiles.front());
+  tile.turn = chooseTurn(description, tile);
+  return tile;
 }
 
 } // namespace jitk::kernels

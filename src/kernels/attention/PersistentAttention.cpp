@@ -261,7 +261,8 @@ void PersistentAttention::ifThereAreQueries(const WorkItem &item, KernelBuilder:
 void PersistentAttention::forEachItem(ValueRange carried, ItemBody body) {
   Value tiles = b.ceilDiv(b.size("seq_q"), tile_.rows);
   Value count = b.mul(tiles, b.mul(b.size("heads"), b.size("batch")));
-  forEachInRounds(b, count, carried, [&](Value number, ValueRange now) { return body(locate(number), now); });
+  forEachInRounds(b, count, tile_.turn, carried,
+                  [&](Value number, ValueRange now) { return body(locate(number), now); });
 }
 
 /// Blocks are taken from the last one down: those that need a mask come first.

@@ -59,6 +59,16 @@ TEST_CASE("three consumers, of which the last have no queries") {
         {{"seq_lens_q", {195, 64}}, {"seq_lens_k", {0, 33}}});
 }
 
+TEST_CASE("CTAs that move on between rounds take each item once") {
+  for (int64_t turn : {1, 2, 3, 5, 131}) {
+    CAPTURE(turn);
+    for (uint32_t multiprocessors : {1, 2, 3, 5}) {
+      check("batch=2 heads=3 seq_q=200 seq_k=40 head_dim=16 causal=true",
+            {.rows = 64, .keys = 32, .groupHeads = 4, .turn = turn}, {deviceOptions(kDeferred, 11, multiprocessors)});
+    }
+  }
+}
+
 TEST_CASE("the diagonals of tiles and of blocks are the same") {
   check("heads=1 seq_q=200 seq_k=200 head_dim=16 causal=true", {.rows = 64, .keys = 64}, oneDevice(6));
   check("heads=1 seq_q=130 seq_k=194 head_dim=16 causal=true", {.rows = 64, .keys = 64}, oneDevice(7));
