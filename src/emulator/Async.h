@@ -26,6 +26,9 @@ void performBulkCopy(Thread &thread, const BulkCopy &copy);
 /// Performs the wgmma of a warpgroup up to a sequence number.
 void completeWgmma(Warpgroup &group, uint32_t sequence);
 
+/// That the thread's warp has waited for its wgmma, when it ends.
+void finishWgmma(Thread &thread);
+
 /// What happens to a thread's asynchronous work when it ends.
 void finishAsync(Thread &thread);
 

@@ -21,6 +21,7 @@ void executeAtomicGlobal(Thread &thread) {
   const auto bytes = uint64_t(thread.call.parameter(1));
   checkPoison(thread, thread.call.operands[1]);
   const uint64_t address = thread.call.operands[0];
+  requireGridWait(thread, address);
   uint8_t *memory = globalForRead(thread, thread.origin(), address, bytes, bytes);
   combineInMemory(thread.call, memory, /*isGlobal=*/true);
 }
@@ -34,6 +35,7 @@ void executeAtomicShared(Thread &thread) {
 
 void executeCompareAndSwap(Thread &thread) {
   const auto bytes = uint64_t(thread.call.parameter(0));
+  requireGridWait(thread, thread.call.operands[0]);
   uint8_t *memory = globalForRead(thread, thread.origin(), thread.call.operands[0], bytes, bytes);
   thread.call.results[0] =
       memory ? exchangeIfEqual(unsigned(bytes), memory, thread.call.operands[1], thread.call.operands[2])

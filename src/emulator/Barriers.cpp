@@ -34,7 +34,7 @@ Barrier &enterBarrier(Thread &thread, Thread *first, uint32_t numThreads) {
   if (id >= thread.cta->barriers.size() || !wholeWarps || (counted && *counted > (all + 31) / 32 * 32)) {
     thread.report(FindingKind::Barrier, 0,
                   llvm::formatv("barrier {0} of {1} threads in a cta of {2}", id, wanted, all));
-    thread.cluster().abort(thread);
+    thread.cluster().abort();
   }
   Barrier &barrier = thread.cta->barriers[id];
   if (barrier.arrived == 0) {
@@ -42,7 +42,7 @@ Barrier &enterBarrier(Thread &thread, Thread *first, uint32_t numThreads) {
   } else if (barrier.wanted != wanted) {
     thread.report(FindingKind::Barrier, 0,
                   llvm::formatv("barrier {0} of {1} threads, where others wait for {2}", id, wanted, barrier.wanted));
-    thread.cluster().abort(thread);
+    thread.cluster().abort();
   }
   barrier.arrived += numThreads;
   for (uint32_t i = 0; i < numThreads && thread.cluster().tracksRaces(); ++i) {
@@ -107,9 +107,13 @@ void executeBarrierArrive(Thread &thread) {
   }
 }
 
-void executeClusterArrive(Thread &thread) {
+/// The arrival of one lane.
+static void arriveAtCluster(Thread &thread) {
   Cluster &cluster = thread.cluster();
-  ++thread.clusterArrivals;
+  if (thread.clusterArrivals++ > thread.clusterPhase) {
+    thread.report(FindingKind::Barrier, 0, "arrives again at the cluster barrier before it has waited there");
+    cluster.abort();
+  }
   if (cluster.tracksRaces() && !thread.call.parameter(0)) {
     cluster.clusterClocks.release(thread.clock);
   }
@@ -125,8 +129,21 @@ void executeClusterArrive(Thread &thread) {
   cluster.clusterWaiters.clear();
 }
 
+void executeClusterArrive(Thread &thread) {
+  meetWarp(thread, [](Warp &warp) {
+    for (uint32_t lane = 0; lane < warp.numLanes; ++lane) {
+      arriveAtCluster(warp.lanes[lane]);
+    }
+  });
+}
+
 void executeClusterWait(Thread &thread) {
   Cluster &cluster = thread.cluster();
+  meetWarp(thread, [](Warp &) {});
+  if (thread.clusterArrivals == thread.clusterPhase) {
+    thread.report(FindingKind::Barrier, 0, "waits at the cluster barrier before it has arrived there");
+    cluster.abort();
+  }
   if (thread.clusterPhase == cluster.clusterPhase) {
     cluster.clusterWaiters.push_back(&thread);
     cluster.block(thread, Blocker::ClusterBarrier);

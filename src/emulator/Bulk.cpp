@@ -184,6 +184,7 @@ std::optional<TensorMap> fetchMap(Thread &thread, uint64_t address, uint32_t ran
     thread.report(FindingKind::OutOfBounds, address, "no tensor map: neither a 128-byte parameter nor global memory");
     return std::nullopt;
   }
+  requireAcquiredMap(thread, address);
   std::optional<TensorMap> map = TensorMap::decode(reinterpret_cast<const void *>(address));
   if (!map) {
     thread.report(FindingKind::TensorMap, address, "the bytes are no tensor map");
@@ -230,6 +231,7 @@ std::optional<BulkCopy> describeTensorCopy(Thread &thread, BulkCopy::Kind kind, 
   }
   copy.cta = place.cta;
   copy.shared = place.address;
+  requireGridWait(thread, map->address);
   return copy;
 }
 
@@ -239,6 +241,11 @@ void startLoad(Thread &thread, BulkCopy copy, const SharedPlace &barrier) {
   Mbarrier *mbarrier = findMbarrier(thread, barrier);
   if (!mbarrier) {
     return;
+  }
+  if (!isVisibleToAsyncProxy(thread, *mbarrier)) {
+    thread.report(FindingKind::MissingProxyFence, barrier.address,
+                  "completes on an mbarrier that was initialised without fence.mbarrier_init or fence.proxy.async "
+                  "before");
   }
   SharedMemory &shared = copy.cta->shared;
   const ThreadAccessor self(thread);
@@ -354,6 +361,7 @@ void completeOnMbarrier(Cta &cta, uint32_t address) {
 }
 
 void finishAsync(Thread &thread) {
+  finishWgmma(thread);
   for (const PendingCopy &copy : thread.copies) {
     if (!copy.arrivesOnMbarrier) {
       thread.report(FindingKind::AsyncAtExit, copy.origin, copy.target,
@@ -447,6 +455,7 @@ static std::optional<BulkCopy> describeFlatCopy(Thread &thread, BulkCopy::Kind k
   BulkCopy copy;
   copy.kind = kind;
   copy.flat = true;
+  requireGridWait(thread, global);
   copy.global = global;
   copy.bytes = bytes;
   copy.cta = place.cta;

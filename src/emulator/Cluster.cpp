@@ -1,6 +1,7 @@
 #include "src/emulator/Cluster.h"
 
 #include "src/emulator/Async.h"
+#include "src/emulator/Registers.h"
 
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -112,6 +113,12 @@ void Cluster::prepareCta(Cta &cta, uint32_t rank) {
   cta.mbarriers.clear();
   cta.nextMbarrierActor = 0;
   cta.bulkEpoch = 0;
+  cta.freeRegisters = 0;
+  cta.registerWaiters.clear();
+  cta.remoteAccesses.clear();
+  cta.knownAtExit.reset();
+  cta.publishedMaps.clear();
+  cta.gridWaits.clear();
   cta.asyncReaders.firstMatrix = ActorIndex(firstActor + numThreads);
   cta.asyncReaders.endMatrix = ActorIndex(cta.asyncReaders.firstMatrix + numGroups * warpsInGroup);
   cta.asyncReaders.bulk = cta.asyncReaders.endMatrix;
@@ -130,10 +137,12 @@ void Cluster::prepareCta(Cta &cta, uint32_t rank) {
     Warpgroup &group = cta.warpgroups[i];
     group.cta = &cta;
     group.index = i;
+    group.firstWarp = i * warpsInGroup;
     group.arrived = 0;
     group.nextSequence = 1;
     group.completed = 0;
     group.pending.clear();
+    group.registerChanges.clear();
   }
   for (uint32_t i = 0; i < numWarps; ++i) {
     Warp &warp = cta.warps[i];
@@ -145,6 +154,9 @@ void Cluster::prepareCta(Cta &cta, uint32_t rank) {
     warp.arrived = 0;
     warp.fenced = false;
     warp.wgmmaGroups.clear();
+    warp.wgmmaWaited = 0;
+    warp.registers = launch_->registers;
+    warp.registerChanges = 0;
   }
   for (uint32_t i = 0; i < numThreads; ++i) {
     Thread &thread = cta.threads[i];
@@ -168,6 +180,7 @@ void Cluster::prepareThread(Cta &cta, Thread &thread) {
   thread.callsInSlice = 0;
   thread.clusterArrivals = 0;
   thread.clusterPhase = 0;
+  thread.mayUseGlobal = !launch_->programmatic;
   thread.copies.clear();
   thread.copyGroups.clear();
   thread.bulk.clear();
@@ -189,8 +202,23 @@ void Cluster::finish(Thread &thread) {
   thread.call = Call();
   finishAsync(thread);
   thread.state = Thread::State::Done;
-  --thread.cta->running;
+  thread.cta->knownAtExit = join(thread.cta->knownAtExit, thread.clock.known);
+  if (--thread.cta->running == 0) {
+    finishRegisters(thread);
+    reportLateAccesses(*thread.cta);
+  }
   --live_;
+}
+
+void Cluster::reportLateAccesses(const Cta &cta) {
+  for (const auto &[actor, access] : cta.remoteAccesses) {
+    if (access.epoch > epochOf(cta.knownAtExit, actor)) {
+      access.thread->report(FindingKind::Race, access.origin, access.address,
+                            llvm::formatv("reaches into the cluster's cta {0}, which no synchronization keeps from "
+                                          "ending before",
+                                          cta.rank));
+    }
+  }
 }
 
 Thread *Cluster::takeReady() {
@@ -214,8 +242,9 @@ void Cluster::schedule() {
   while (live_ > 0 && !aborted_) {
     if (Thread *thread = takeReady()) {
       thread->callsInSlice = 0;
+      running_ = thread;
       thread->fiber.resume();
-    } else if (!completeAsync()) {
+    } else if (!completeAsync() && !grantRegisters(*this)) {
       reportDeadlock();
       return;
     }
@@ -242,9 +271,9 @@ void Cluster::yield(Thread &thread) {
   thread.fiber.suspend();
 }
 
-void Cluster::abort(Thread &thread) {
+void Cluster::abort() {
   aborted_ = true;
-  thread.fiber.suspend();
+  running_->fiber.suspend();
   // Not reached: an aborted run resumes nobody.
   std::abort();
 }
@@ -349,25 +378,42 @@ static std::string describeWait(Thread &thread) {
   }
   case Blocker::ClusterBarrier:
     return "wait at the cluster barrier";
+  case Blocker::Registers:
+    return "wait " + describeRegisterWait(thread);
   }
   return "wait";
 }
 
+/// The warps of threads in order: "warp 2", "warps 0-3, 8".
+static std::string describeWarps(const std::vector<Thread *> &threads) {
+  std::string text;
+  for (size_t i = 0; i < threads.size();) {
+    const uint32_t first = threads[i]->warp->index;
+    uint32_t last = first;
+    for (; i < threads.size() && threads[i]->warp->index <= last + 1; ++i) {
+      last = threads[i]->warp->index;
+    }
+    text += (text.empty() ? "" : ", ") + std::to_string(first) + (last > first ? "-" + std::to_string(last) : "");
+  }
+  const bool one = threads.front()->warp == threads.back()->warp;
+  return (one ? "warp " : "warps ") + text;
+}
+
 void Cluster::reportPlaces(Cta &cta) {
   // Threads at one place are one finding.
-  std::map<std::tuple<const void *, const void *, uint64_t, std::string>, std::pair<Thread *, uint32_t>> places;
+  std::map<std::tuple<const void *, const void *, uint64_t, std::string>, std::vector<Thread *>> places;
   for (Thread &thread : cta.threads) {
     if (thread.state != Thread::State::Blocked) {
       continue;
     }
     auto key = std::tuple(static_cast<const void *>(thread.call.instruction),
                           static_cast<const void *>(thread.call.location()), thread.blockedOn, describeWait(thread));
-    auto &place = places.try_emplace(std::move(key), &thread, 0).first->second;
-    ++place.second;
+    places[std::move(key)].push_back(&thread);
   }
   std::vector<std::pair<Thread *, std::string>> texts;
-  for (auto &[key, place] : places) {
-    texts.emplace_back(place.first, llvm::formatv("{0} threads {1}", place.second, std::get<3>(key)));
+  for (auto &[key, threads] : places) {
+    texts.emplace_back(threads.front(), llvm::formatv("{0} threads of {1} {2}", threads.size(), describeWarps(threads),
+                                                      std::get<3>(key)));
   }
   std::ranges::sort(texts, {}, [](const auto &text) { return text.first->index; });
   for (auto &[thread, text] : texts) {

@@ -30,6 +30,8 @@ struct Launch {
   std::array<uint32_t, 3> cluster = {1, 1, 1};
   std::array<uint32_t, 3> block = {1, 1, 1};
   uint32_t sharedBytes = 0;
+  bool programmatic = false; ///< it may begin before the grids before it have ended
+  uint32_t registers = 0;    ///< that a thread starts with; 0 = the kernel does not say
 };
 
 /// Reusable; keeps its stacks and shared memory between runs. Used by one host thread at a time.
@@ -58,8 +60,8 @@ public:
   void wake(Thread &thread);
   /// Lets other threads run before this one goes on.
   void yield(Thread &thread);
-  /// Ends the run of the whole cluster; does not return to the thread.
-  [[noreturn]] void abort(Thread &thread);
+  /// Ends the run of the whole cluster; does not return to the thread that runs.
+  [[noreturn]] void abort();
 
   void report(Thread &thread, const Origin &origin, FindingKind kind, uint64_t address, std::string detail);
 
@@ -83,6 +85,8 @@ private:
   /// Completes asynchronous work that somebody waits for; false if there is none.
   bool completeAsync();
   void finish(Thread &thread);
+  /// What other CTAs do in the shared memory of one that has ended, and may do later.
+  static void reportLateAccesses(const Cta &cta);
   void reportDeadlock();
   void reportPlaces(Cta &cta);
 
@@ -93,6 +97,7 @@ private:
   uint64_t randomState_ = 0;
   std::vector<Thread *> ready_;
   size_t nextReady_ = 0;
+  Thread *running_ = nullptr;
   uint32_t live_ = 0;
   bool aborted_ = false;
   std::vector<Finding> findings_;

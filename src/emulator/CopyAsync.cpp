@@ -70,6 +70,9 @@ void executeCpAsync(Thread &thread) {
                   llvm::formatv("copies {0} bytes of at most {1}", copy.sourceBytes, bytes));
     copy.sourceBytes = bytes;
   }
+  if (copy.sourceBytes > 0) {
+    requireGridWait(thread, copy.source);
+  }
   const SharedPlace place = writeShared(thread, copy.target, bytes, bytes);
   if (!place) {
     return;

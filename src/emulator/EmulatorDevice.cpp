@@ -2,12 +2,14 @@
 
 #include "src/emulator/EmulatorBackend.h"
 #include "src/emulator/HostLoader.h"
+#include "src/emulator/Registers.h"
 #include "src/emulator/TensorMap.h"
 #include "src/support/ParallelFor.h"
 
 #include "llvm/Support/FormatVariadic.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <map>
 #include <thread>
@@ -18,7 +20,9 @@ namespace jitk::emulator {
 namespace {
 
 constexpr uint32_t maxThreadsOfCta = 1024;
-constexpr uint32_t maxCtasOfCluster = 16;
+// Larger clusters want an attribute of the function, which the driver's side does not set.
+constexpr uint32_t maxCtasOfCluster = 8;
+constexpr std::array<uint32_t, 3> maxGrid = {0x7fffffff, 65535, 65535};
 // Threads that exist at once, over all workers: each stack takes two of the process's memory mappings, of which Linux
 // allows some 65,000.
 constexpr uint32_t maxStacks = 16384;
@@ -93,8 +97,16 @@ Status checkLaunch(const KernelRecord &kernel, const LaunchParameters &parameter
     return invalidArgument(
         llvm::formatv("the kernel wants {0} threads a cta: got {1}", kernel.maxThreads, parameters.threads));
   }
+  const uint64_t registers = uint64_t(registersAtLaunch(kernel.maxRegisters)) * ((parameters.threads + 31) / 32 * 32);
+  if (registers > registersOfSm) {
+    return invalidArgument(llvm::formatv("registers of a cta must not exceed {0}: got {1}", registersOfSm, registers));
+  }
   uint32_t ctas = 1;
   for (size_t axis = 0; axis < 3; ++axis) {
+    if (parameters.grid[axis] == 0 || parameters.grid[axis] > maxGrid[axis]) {
+      return invalidArgument(
+          llvm::formatv("the grid must be 1 to {0} on axis {1}: got {2}", maxGrid[axis], axis, parameters.grid[axis]));
+    }
     if (parameters.cluster[axis] == 0 || parameters.grid[axis] % parameters.cluster[axis] != 0) {
       return invalidArgument(llvm::formatv("the grid must be a multiple of the cluster on axis {0}: got {1} and {2}",
                                            axis, parameters.grid[axis], parameters.cluster[axis]));
@@ -261,6 +273,8 @@ Result<LaunchReport> EmulatorDevice::run(const KernelRecord &kernel, const Launc
   launch.cluster = parameters.cluster;
   launch.block = {parameters.threads, 1, 1};
   launch.sharedBytes = parameters.sharedBytes;
+  launch.programmatic = parameters.programmaticLaunch;
+  launch.registers = registersAtLaunch(kernel.maxRegisters);
 
   const uint64_t clusters = uint64_t(parameters.grid[0] / parameters.cluster[0]) *
                             (parameters.grid[1] / parameters.cluster[1]) * (parameters.grid[2] / parameters.cluster[2]);

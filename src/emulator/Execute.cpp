@@ -16,19 +16,20 @@ const char *Call::location() const { return immediates ? reinterpret_cast<const 
 
 void executeNothing(Thread &) {}
 
-void executeYield(Thread &thread) { thread.cluster().yield(thread); }
-
-void executeSetMaxRegister(Thread &thread) {
-  const int64_t registers = thread.call.immediates[0];
-  if (registers < 24 || registers > 256 || registers % 8 != 0) {
-    thread.report(FindingKind::Unsupported, 0,
-                  llvm::formatv("register count must be a multiple of 8 from 24 to 256: got {0}", registers));
+/// A grid's predecessors have ended before it starts here; that it waits for them is checked all the same.
+void executeGridDependency(Thread &thread) {
+  const bool waits = thread.call.parameter(0);
+  if (waits && !thread.mayUseGlobal) {
+    thread.mayUseGlobal = true;
+    thread.cta->gridWaits.emplace_back(thread.clock.self, thread.clock.epoch);
   }
 }
 
+void executeYield(Thread &thread) { thread.cluster().yield(thread); }
+
 void executeTrap(Thread &thread) {
   thread.report(FindingKind::Trap, 0, "the kernel trapped");
-  thread.cluster().abort(thread);
+  thread.cluster().abort();
 }
 
 namespace {
@@ -141,11 +142,13 @@ HandlerFunction handlerFunction(Handler handler) {
     return executeYield;
   case Handler::Trap:
     return executeTrap;
-  // Global memory is coherent here, and a grid's predecessors have ended before it starts.
-  case Handler::Fence:
   case Handler::TensormapFence:
-  case Handler::Prefetch:
+    return executeTensormapAcquire;
   case Handler::GridDependency:
+    return executeGridDependency;
+  // Global memory is coherent here.
+  case Handler::Fence:
+  case Handler::Prefetch:
     return executeNothing;
   }
   return executeTrap;
@@ -185,11 +188,11 @@ constexpr uint32_t sliceCalls = 1u << 14;
 void charge(Thread &thread) {
   if (reinterpret_cast<uintptr_t>(__builtin_frame_address(0)) < thread.stackLimit) {
     thread.report(FindingKind::Limit, 0, "the thread's stack is used up");
-    thread.cluster().abort(thread);
+    thread.cluster().abort();
   }
   if (++thread.numCalls > thread.cluster().options().maxInstructions) {
     thread.report(FindingKind::Limit, 0, llvm::formatv("the thread executed {0} instructions", thread.numCalls - 1));
-    thread.cluster().abort(thread);
+    thread.cluster().abort();
   }
   if (++thread.callsInSlice >= sliceCalls) {
     thread.callsInSlice = 0;
@@ -248,7 +251,7 @@ void jitk_emulator_loop(Thread *thread, const int64_t *site) {
     thread->report(
         FindingKind::Limit, 0,
         llvm::formatv("the thread went {0} rounds of a loop without an instruction", thread->numEmptyRounds - 1));
-    thread->cluster().abort(*thread);
+    thread->cluster().abort();
   }
   charge(*thread);
 }
@@ -257,7 +260,7 @@ void jitk_emulator_trap(Thread *thread, const int64_t *site, uint32_t unreachabl
   leaveTable(*thread, site);
   thread->report(FindingKind::Trap, 0,
                  unreachable ? "the kernel reached a place marked unreachable" : "the kernel trapped");
-  thread->cluster().abort(*thread);
+  thread->cluster().abort();
 }
 
 void jitk_emulator_assert(Thread *thread, const char *message, const char *file, uint32_t line, const char *function,
@@ -266,7 +269,7 @@ void jitk_emulator_assert(Thread *thread, const char *message, const char *file,
   std::string where = *file ? llvm::formatv("{0}:{1}, ", file, line).str() : std::string();
   thread->report(FindingKind::Trap, 0,
                  llvm::formatv("assertion failed: {0} ({1}function {2})", message, where, function));
-  thread->cluster().abort(*thread);
+  thread->cluster().abort();
 }
 
 int32_t jitk_emulator_print(Thread *thread, const char *format, const void *values) {

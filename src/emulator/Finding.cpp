@@ -34,6 +34,8 @@ std::string_view findingKindName(FindingKind kind) {
     return "tensor map";
   case FindingKind::Mbarrier:
     return "mbarrier misuse";
+  case FindingKind::Registers:
+    return "registers";
   case FindingKind::AsyncAtExit:
     return "asynchronous work at exit";
   case FindingKind::Trap:

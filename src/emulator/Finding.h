@@ -24,6 +24,7 @@ enum class FindingKind : uint8_t {
   Descriptor,        ///< fields of a matrix descriptor that no hardware accepts
   TensorMap,         ///< a tensor map, coordinate or destination that no hardware accepts
   Mbarrier,          ///< mbarrier misuse
+  Registers,         ///< a setmaxnreg that no hardware carries out
   AsyncAtExit,       ///< a thread ends while its asynchronous work is in flight
   Trap,              ///< the kernel trapped
   Limit,             ///< a thread ran longer than the device's options allow

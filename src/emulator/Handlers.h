@@ -79,6 +79,7 @@ void executeBulkStore(Thread &thread);
 // Tensormaps.cpp
 void executeTensormapReplace(Thread &thread);
 void executeTensormapPublish(Thread &thread);
+void executeTensormapAcquire(Thread &thread);
 
 // Arithmetic.cpp
 void executeConvert(Thread &thread);
@@ -86,9 +87,12 @@ void executeMath(Thread &thread);
 void executePermute(Thread &thread);
 void executeCachePolicy(Thread &thread);
 
-// Execute.cpp
+// Registers.cpp
 void executeSetMaxRegister(Thread &thread);
+
+// Execute.cpp
 void executeNothing(Thread &thread);
+void executeGridDependency(Thread &thread);
 void executeYield(Thread &thread);
 void executeTrap(Thread &thread);
 

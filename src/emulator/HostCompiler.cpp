@@ -53,12 +53,15 @@ static std::vector<KernelSignature> collectKernels(ModuleOp module) {
     if (!function->hasAttr("nvvm.kernel") || function.isExternal()) {
       continue;
     }
-    KernelSignature kernel = {function.getSymName().str(), 0};
+    KernelSignature kernel = {.name = function.getSymName().str()};
     if (auto threads = function->getAttrOfType<DenseI32ArrayAttr>("nvvm.reqntid")) {
       kernel.maxThreads = 1;
       for (int32_t axis : threads.asArrayRef()) {
         kernel.maxThreads *= uint32_t(axis);
       }
+    }
+    if (auto registers = function->getAttrOfType<IntegerAttr>("nvvm.maxnreg")) {
+      kernel.maxRegisters = uint32_t(registers.getInt());
     }
     kernels.push_back(std::move(kernel));
   }

@@ -40,13 +40,14 @@ static Function *createEntry(Function &kernel) {
   return entry;
 }
 
-static void createRecord(Function &kernel, Function *entry, const std::vector<uint32_t> &sizes, uint32_t maxThreads) {
+static void createRecord(Function &kernel, Function *entry, const std::vector<uint32_t> &sizes,
+                         const KernelSignature &signature) {
   Module &module = *kernel.getParent();
   LLVMContext &context = module.getContext();
   Type *word = Type::getInt32Ty(context);
-  Constant *record =
-      ConstantStruct::getAnon({entry, ConstantInt::get(word, maxThreads), ConstantInt::get(word, sizes.size()),
-                               ConstantDataArray::get(context, sizes)});
+  Constant *record = ConstantStruct::getAnon(
+      {entry, ConstantInt::get(word, signature.maxThreads), ConstantInt::get(word, signature.maxRegisters),
+       ConstantInt::get(word, sizes.size()), ConstantDataArray::get(context, sizes)});
   new GlobalVariable(module, record->getType(), /*isConstant=*/true, GlobalValue::ExternalLinkage, record,
                      kernel.getName() + kernelRecordSuffix);
 }
@@ -56,7 +57,7 @@ void addHostEntries(Module &module, const std::vector<KernelSignature> &kernels)
     Function &kernel = *module.getFunction(signature.name);
     const std::vector<uint32_t> sizes = takeParameterSizes(kernel);
     Function *entry = createEntry(kernel);
-    createRecord(kernel, entry, sizes, signature.maxThreads);
+    createRecord(kernel, entry, sizes, signature);
     kernel.setLinkage(GlobalValue::InternalLinkage);
     for (Argument &argument : kernel.args()) {
       argument.removeAttr(Attribute::ByVal);
@@ -69,7 +70,7 @@ void addHostEntries(Module &module, const std::vector<KernelSignature> &kernels)
 
 uint64_t instructionTableHash() {
   static const uint64_t hash = [] {
-    std::string text;
+    std::string text = "record: entry, threads, registers, sizes\n";
     for (const ir::ptx::Instruction &instruction : ir::ptx::allInstructions()) {
       text += instruction.form + ";" + instruction.results + ";" + instruction.operands + "\n";
     }

@@ -39,12 +39,14 @@ static void checkStored(Thread &thread) {
 
 void executeLoadGlobal(Thread &thread) {
   const uint32_t bytes = accessBytes(thread.call);
+  requireGridWait(thread, thread.call.operands[0]);
   loadRegisters(thread.call, globalForRead(thread, thread.origin(), thread.call.operands[0], bytes, bytes));
 }
 
 void executeStoreGlobal(Thread &thread) {
   const uint32_t bytes = accessBytes(thread.call);
   checkStored(thread);
+  requireGridWait(thread, thread.call.operands[0]);
   if (uint8_t *memory = globalForWrite(thread, thread.origin(), thread.call.operands[0], bytes, bytes)) {
     storeRegisters(thread.call, memory);
   }

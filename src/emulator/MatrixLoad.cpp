@@ -73,7 +73,7 @@ bool requireFullWarp(Thread &thread) {
     return true;
   }
   thread.report(FindingKind::Unsupported, 0, "needs a full warp");
-  thread.cluster().abort(thread);
+  thread.cluster().abort();
 }
 
 } // namespace

@@ -70,6 +70,11 @@ Mbarrier *findMbarrier(Thread &thread, const SharedPlace &place) {
   return &mbarrier;
 }
 
+bool isVisibleToAsyncProxy(const Thread &thread, const Mbarrier &mbarrier) {
+  return !thread.cluster().tracksRaces() || mbarrier.publishedAt != UINT32_MAX ||
+         thread.clock.knowsFenced(mbarrier.initialiser, mbarrier.initEpoch);
+}
+
 void overwriteMbarriers(Thread &thread, const SharedPlace &place, uint32_t bytes) {
   SharedMemory &shared = place.cta->shared;
   while (std::optional<uint32_t> address = shared.findMbarrier(place.address, bytes)) {
@@ -188,11 +193,11 @@ void executeMbarrierWait(Thread &thread) {
   const SharedPlace place = locateMbarrier(thread);
   Mbarrier *mbarrier = place ? findMbarrier(thread, place) : nullptr;
   if (!mbarrier) {
-    thread.cluster().abort(thread);
+    thread.cluster().abort();
   }
   if (place.cta != thread.cta) {
     thread.report(FindingKind::Mbarrier, place.address, "waits for an mbarrier of another cta");
-    thread.cluster().abort(thread);
+    thread.cluster().abort();
   }
   const uint32_t parity = thread.call.operand32(1) & 1;
   if (parity != thread.call.operand32(1)) {

@@ -11,6 +11,10 @@ namespace jitk::emulator {
 /// before the thread is a finding too.
 Mbarrier *findMbarrier(Thread &thread, const SharedPlace &place);
 
+/// Whether a copy that the thread issues may complete there: the initialisation is behind a fence that the async proxy
+/// sees.
+bool isVisibleToAsyncProxy(const Thread &thread, const Mbarrier &mbarrier);
+
 /// Counts arrivals of the thread, after what it did so far. Completes the phase when it is the last.
 void arrive(Thread &thread, const SharedPlace &place, Mbarrier &mbarrier, uint32_t count);
 

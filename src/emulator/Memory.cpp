@@ -5,7 +5,25 @@
 
 #include "llvm/Support/FormatVariadic.h"
 
+#include <algorithm>
+
 namespace jitk::emulator {
+
+/// Whether the thread knows that the CTA has begun.
+static bool hasBegun(const Thread &thread, const Cta &cta) {
+  return thread.clusterPhase > 0 ||
+         std::ranges::any_of(cta.threads, [&](const Thread &other) { return thread.clock.knows(other.clock.self, 1); });
+}
+
+/// Checks that the CTA has begun, and notes the access, which must come before its end.
+static void reachInto(Thread &thread, Cta &cta, uint32_t address) {
+  if (cta.running == 0 || !hasBegun(thread, cta)) {
+    thread.report(FindingKind::Race, address,
+                  llvm::formatv("reaches into the cluster's cta {0}, which {1}", cta.rank,
+                                cta.running == 0 ? "has ended" : "no synchronization says has begun"));
+  }
+  cta.remoteAccesses[thread.clock.self] = {thread.clock.epoch, address, &thread, thread.origin()};
+}
 
 SharedPlace locateShared(Thread &thread, uint32_t address, uint32_t bytes, uint32_t alignment) {
   Cta *cta = thread.cta;
@@ -29,6 +47,9 @@ SharedPlace locateShared(Thread &thread, uint32_t address, uint32_t bytes, uint3
   if (local % alignment != 0) {
     thread.report(FindingKind::Misaligned, address, llvm::formatv("not a multiple of {0}", alignment));
     return {};
+  }
+  if (cta != thread.cta && thread.cluster().tracksRaces()) {
+    reachInto(thread, *cta, address);
   }
   return {cta, local};
 }
@@ -117,6 +138,18 @@ static bool checkGlobal(Thread &thread, const Origin &origin, uint64_t address, 
     return false;
   }
   return true;
+}
+
+void requireGridWait(Thread &thread, uint64_t address) {
+  if (thread.mayUseGlobal) {
+    return;
+  }
+  thread.mayUseGlobal = std::ranges::any_of(
+      thread.cta->gridWaits, [&](const auto &wait) { return thread.clock.knows(wait.first, wait.second); });
+  if (!thread.mayUseGlobal) {
+    thread.report(FindingKind::Race, address,
+                  "uses global memory before griddepcontrol.wait: the grids before may still run");
+  }
 }
 
 uint8_t *globalForRead(Thread &thread, const Origin &origin, uint64_t address, uint64_t bytes, uint64_t alignment) {

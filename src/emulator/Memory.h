@@ -41,9 +41,17 @@ struct ThreadAccessor {
   Accessor accessor;
 };
 
+/// Where the launch may begin before the grids before it have ended: that the thread, or one that it comes after, has
+/// waited for them. Stands where an access of global memory is issued, if only to be carried out later.
+void requireGridWait(Thread &thread, uint64_t address);
+
 /// Checks a global access; null if it is refused.
 uint8_t *globalForRead(Thread &thread, const Origin &origin, uint64_t address, uint64_t bytes, uint64_t alignment);
 uint8_t *globalForWrite(Thread &thread, const Origin &origin, uint64_t address, uint64_t bytes, uint64_t alignment);
+
+/// That what a warp of the CTA has written of a tensor map has been acquired by the thread, or by one that it comes
+/// after.
+void requireAcquiredMap(Thread &thread, uint64_t address);
 
 /// Whether a 32-bit register stands for a result that an asynchronous instruction has yet to give; reports it.
 bool checkPoison(Thread &thread, uint64_t value);

@@ -114,7 +114,7 @@ void executeMma(Thread &thread) {
   }
   if (thread.warp->numLanes != 32) {
     thread.report(FindingKind::Unsupported, 0, "needs a full warp");
-    thread.cluster().abort(thread);
+    thread.cluster().abort();
   }
   meetWarp(thread, multiplyWarp);
 }

@@ -26,9 +26,11 @@ void requireSame(Thread &thread, const Thread &waiting) {
                   llvm::formatv("warp {0} lane {1} is at {2}{3}{4}", waiting.warp->index, waiting.lane,
                                 waiting.call.instruction->form, waiting.call.location() ? " at " : "",
                                 waiting.call.location() ? waiting.call.location() : ""));
-    thread.cluster().abort(thread);
+    thread.cluster().abort();
   }
 }
+
+} // namespace
 
 void wakeWarp(Warp &warp) {
   for (uint32_t lane = 0; lane < warp.numLanes; ++lane) {
@@ -37,8 +39,6 @@ void wakeWarp(Warp &warp) {
     }
   }
 }
-
-} // namespace
 
 bool gatherWarp(Thread &thread) {
   Warp &warp = *thread.warp;
@@ -69,7 +69,7 @@ void meetWarpgroup(Thread &thread, void (*body)(Warpgroup &group)) {
   Thread *const first = &cta.threads[size_t(group.index) * threadsOfGroup];
   if (cta.threads.size() < size_t(group.index + 1) * threadsOfGroup) {
     thread.report(FindingKind::Unsupported, 0, "the warpgroup has fewer than 4 warps");
-    thread.cluster().abort(thread);
+    thread.cluster().abort();
   }
   if (group.arrived != 0) {
     const Thread *waiting = std::find_if(first, first + threadsOfGroup,

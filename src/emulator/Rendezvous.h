@@ -12,6 +12,9 @@ namespace jitk::emulator {
 /// different places of the source) are a finding and end the run.
 bool gatherWarp(Thread &thread);
 
+/// Lets the lanes go on that wait for others of their warp.
+void wakeWarp(Warp &warp);
+
 /// Waits for all lanes of the warp to execute the same instruction; the last one runs `body`.
 void meetWarp(Thread &thread, void (*body)(Warp &warp));
 

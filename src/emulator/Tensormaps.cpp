@@ -3,6 +3,7 @@
 #include "src/emulator/Rendezvous.h"
 #include "src/emulator/TensorMap.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace jitk::emulator {
@@ -59,6 +60,7 @@ void publish(Warp &warp) {
   uint8_t *target = globalForWrite(leader, leader.origin(), leader.call.operands[0], tensorMapBytes, 128);
   if (source && target) {
     std::memcpy(target, source.data(), tensorMapBytes);
+    leader.cta->publishedMaps[leader.call.operands[0]] = {&warp, leader.clock.epoch, {}};
   }
 }
 
@@ -78,6 +80,35 @@ void executeTensormapReplace(Thread &thread) {
   map.encode(place.data());
 }
 
-void executeTensormapPublish(Thread &thread) { meetWarp(thread, publish); }
+void executeTensormapPublish(Thread &thread) {
+  requireGridWait(thread, thread.call.operands[0]);
+  meetWarp(thread, publish);
+}
+
+void executeTensormapAcquire(Thread &thread) {
+  const auto published = thread.cta->publishedMaps.find(thread.call.operands[0]);
+  if (published == thread.cta->publishedMaps.end() || !thread.cluster().tracksRaces()) {
+    return;
+  }
+  // What comes before the publication, or beside it, acquires nothing.
+  PublishedMap &map = published->second;
+  if (thread.warp == map.publisher || thread.clock.knows(map.publisher->lanes[0].clock.self, map.epoch)) {
+    map.acquirers.emplace_back(thread.clock.self, thread.clock.epoch);
+  }
+}
+
+void requireAcquiredMap(Thread &thread, uint64_t address) {
+  const auto published = thread.cta->publishedMaps.find(address);
+  if (published == thread.cta->publishedMaps.end() || !thread.cluster().tracksRaces()) {
+    return;
+  }
+  const bool acquired = std::ranges::any_of(published->second.acquirers, [&](const auto &acquirer) {
+    return thread.clock.knows(acquirer.first, acquirer.second);
+  });
+  if (!acquired) {
+    thread.report(FindingKind::TensorMap, address,
+                  "the map was written by this cta, and no fence.proxy.tensormap after that comes before the copy");
+  }
+}
 
 } // namespace jitk::emulator

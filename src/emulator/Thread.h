@@ -78,7 +78,7 @@ struct BulkCopy {
 };
 
 /// What a thread waits for.
-enum class Blocker : uint8_t { None, Warp, Warpgroup, Barrier, Mbarrier, ClusterBarrier };
+enum class Blocker : uint8_t { None, Warp, Warpgroup, Barrier, Mbarrier, ClusterBarrier, Registers };
 
 struct Thread {
   enum class State : uint8_t { Ready, Blocked, Done };
@@ -101,6 +101,7 @@ struct Thread {
   ThreadClock clock;
   uint32_t clusterArrivals = 0; ///< at the cluster barrier
   uint32_t clusterPhase = 0;    ///< of the cluster barrier, as far as the thread waited
+  bool mayUseGlobal = true;     ///< the grids before have ended, as far as the thread knows
 
   std::vector<PendingCopy> copies;  ///< cp.async that no wait has covered, oldest first
   std::vector<uint32_t> copyGroups; ///< ends of committed groups, as indices into `copies`
@@ -129,14 +130,23 @@ struct PendingWgmma {
   Origin origin;
 };
 
-/// Four warps that execute wgmma together.
+/// A setmaxnreg that warps of a warpgroup execute.
+struct RegisterChange {
+  const ir::ptx::Instruction *instruction = nullptr;
+  const char *location = nullptr;
+  uint32_t count = 0;
+};
+
+/// Four warps that execute wgmma and setmaxnreg together.
 struct Warpgroup {
   Cta *cta = nullptr;
   uint32_t index = 0;
-  uint32_t arrived = 0; ///< threads at the collective instruction
+  uint32_t firstWarp = 0; ///< in the CTA
+  uint32_t arrived = 0;   ///< threads at the collective instruction
   uint32_t nextSequence = 1;
   uint32_t completed = 0; ///< all up to this one are done
   std::deque<PendingWgmma> pending;
+  std::vector<RegisterChange> registerChanges; ///< in order, of the warp that is furthest along
 };
 
 struct Warp {
@@ -149,6 +159,11 @@ struct Warp {
   uint32_t firstArrived = 0;         ///< the lane that came first: the others must match it
   bool fenced = false;               ///< wgmma.fence since the last wait
   std::vector<uint32_t> wgmmaGroups; ///< last sequence of each committed group, oldest first
+  uint32_t wgmmaWaited = 0;          ///< sequence up to which it has waited
+  uint32_t registers = 0;            ///< of a thread, now; 0 if the kernel does not say with how many it starts
+  uint32_t wantedRegisters = 0;      ///< while it waits for them
+  uint32_t registerChanges = 0;      ///< executed
+  uint32_t lastRegisterChange = 0;   ///< epoch of lane 0 then
 };
 
 /// bar.sync.
@@ -176,6 +191,21 @@ struct Mbarrier {
   ClockJoin completed;                ///< in the phases before
 };
 
+/// An access of shared memory by a thread of another CTA.
+struct RemoteAccess {
+  uint32_t epoch = 0; ///< of the thread
+  uint32_t address = 0;
+  Thread *thread = nullptr;
+  Origin origin;
+};
+
+/// A tensor map that a warp has written to global memory.
+struct PublishedMap {
+  const Warp *publisher = nullptr;
+  uint32_t epoch = 0;                                     ///< of lane 0
+  std::vector<std::pair<ActorIndex, uint32_t>> acquirers; ///< actors and epochs of fence.proxy.tensormap
+};
+
 /// Actors that stand for the asynchronous writes into a CTA; mbarriers share them.
 inline constexpr uint32_t numMbarrierActors = 64;
 
@@ -189,7 +219,13 @@ struct Cta {
   std::vector<Warp> warps;
   std::vector<Warpgroup> warpgroups;
   std::array<Barrier, 16> barriers;
-  std::unordered_map<uint32_t, Mbarrier> mbarriers; ///< by address
+  std::unordered_map<ActorIndex, RemoteAccess> remoteAccesses; ///< the last one of each thread
+  Snapshot knownAtExit;                                        ///< by the threads that have ended
+  std::unordered_map<uint64_t, PublishedMap> publishedMaps;    ///< by address
+  std::vector<std::pair<ActorIndex, uint32_t>> gridWaits;      ///< actors and epochs of griddepcontrol.wait
+  uint32_t freeRegisters = 0;                                  ///< of a thread, for one warp
+  std::vector<Warp *> registerWaiters;                         ///< oldest first
+  std::unordered_map<uint32_t, Mbarrier> mbarriers;            ///< by address
   uint32_t nextMbarrierActor = 0;
   AsyncReaders asyncReaders;
   ActorIndex firstMbarrierActor = 0;

@@ -381,6 +381,7 @@ void wait(Warp &warp) {
     const uint32_t sequence = groups[groups.size() - keep - 1];
     completeWgmma(*warp.group, sequence);
     groups.erase(groups.begin(), groups.end() - ptrdiff_t(keep));
+    warp.wgmmaWaited = sequence;
     if (warp.cta->cluster->tracksRaces()) {
       learn(warp, sequence);
     }
@@ -404,6 +405,12 @@ void completeWgmma(Warpgroup &group, uint32_t sequence) {
     }
   }
   group.completed = std::max(group.completed, sequence);
+}
+
+void finishWgmma(Thread &thread) {
+  if (thread.warp->wgmmaWaited + 1 < thread.warp->group->nextSequence && thread.lane == 0) {
+    thread.report(FindingKind::AsyncAtExit, 0, "the warp ends before it has waited for its wgmma");
+  }
 }
 
 void executeWgmmaFence(Thread &thread) { meetWarp(thread, fence); }

@@ -176,11 +176,27 @@ TEST_SUITE("emulator/Bulk") {
     }
   }
 
+  TEST_CASE("a load wants a fence after the initialisation of its mbarrier") {
+    const auto run = [](const DeviceOptions &options, const std::string &before, const std::string &after) {
+      std::string text = initBarrier(1);
+      const std::string fence = "ptx.inst \"fence.mbarrier_init\"() : () -> ()\n";
+      text.replace(text.find(fence), fence.size(), before);
+      return runMap(options, text + after + coordinates(0, 0) + load2d(256) + waitPhase0, {8, 8}, 0).report;
+    };
+    for (const DeviceOptions &options : allModes()) {
+      for (const LaunchReport &report : {run(options, proxyFence, ""), run(options, "", proxyFence)}) {
+        CHECK_MESSAGE(report.clean(), report.toString());
+      }
+      const LaunchReport report = run(options, "", "");
+      CHECK_MESSAGE(foundOnly(report, FindingKind::MissingProxyFence), report.toString());
+    }
+  }
+
   TEST_CASE("more bytes expected than loaded is a deadlock that says so") {
     const Outcome outcome = runMap({}, initBarrier(1) + coordinates(0, 0) + load2d(260) + waitPhase0 + dump, {8, 8}, 0);
     REQUIRE(foundOnly(outcome.report, FindingKind::Deadlock));
     CHECK(outcome.report.findings[0].detail ==
-          "64 threads wait for phase 0 of the mbarrier: 0 of 1 arrivals and 4 bytes missing");
+          "64 threads of warps 0-1 wait for phase 0 of the mbarrier: 0 of 1 arrivals and 4 bytes missing");
   }
 
   TEST_CASE("a load that nobody waits for is found at the end") {

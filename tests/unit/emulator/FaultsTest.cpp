@@ -299,7 +299,7 @@ TEST_SUITE("emulator/Faults") {
     const LaunchReport report = runShared(inHalves(barrier, ""), {}, 32);
     REQUIRE(foundOnly(report, FindingKind::Deadlock));
     CHECK(report.findings[0].form == "bar.sync");
-    CHECK(report.findings[0].detail == "16 threads wait for lane 16, which has ended");
+    CHECK(report.findings[0].detail == "16 threads of warp 0 wait for lane 16, which has ended");
   }
 
   TEST_CASE("a cp.async is waited for before its thread ends") {

@@ -265,6 +265,7 @@ TEST_SUITE("emulator/SyncInstructions") {
         Program program(2);
         const Lanes first = std::vector<uint64_t>{1, 0};
         program.add("mbarrier.init", {first, bar, 1});
+        program.add("fence.mbarrier_init");
         program.barrier();
         if (arrives) {
           program.add("mbarrier.arrive.expect_tx", {first, bar, 32});
@@ -293,8 +294,28 @@ TEST_SUITE("emulator/SyncInstructions") {
       const LaunchReport report = program.run(machine).report;
       REQUIRE(foundOnly(report, FindingKind::Deadlock));
       CHECK(report.findings[0].detail ==
-            "1 threads wait for phase 0 of the mbarrier: 0 of 1 arrivals and 32 bytes missing");
+            "1 threads of warp 0 wait for phase 0 of the mbarrier: 0 of 1 arrivals and 32 bytes missing");
     }
+  }
+
+  TEST_CASE("counts of an mbarrier lie in their ranges") {
+    const auto found = [](uint64_t count, const std::vector<uint64_t> &expected) {
+      Program program(1);
+      program.add("mbarrier.init", {1, bar, count});
+      for (uint64_t bytes : expected) {
+        program.add("mbarrier.expect_tx", {1, bar, bytes});
+      }
+      Machine machine;
+      return foundOnly(program.run(machine).report, FindingKind::Mbarrier);
+    };
+    constexpr uint64_t most = (1 << 20) - 1;
+    CHECK(!found(1, {}));
+    CHECK(!found(most, {}));
+    CHECK(found(0, {}));
+    CHECK(found(most + 1, {}));
+    CHECK(!found(1, {most - 1, 1}));
+    CHECK(found(1, {most, 1}));
+    CHECK(found(1, {most + 1}));
   }
 
   TEST_CASE("an mbarrier that was ended is none, and may begin anew with another count") {

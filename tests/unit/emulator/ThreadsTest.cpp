@@ -187,7 +187,8 @@ TEST_SUITE("emulator/Threads") {
     const LaunchReport report = machine.run(text, 64, {});
     REQUIRE(foundOnly(report, FindingKind::Deadlock));
     CHECK(report.findings[0].form == "bar.sync");
-    CHECK(report.findings[0].detail == "32 threads wait at barrier 0: 32 of 64 threads arrived, 32 have ended");
+    CHECK(report.findings[0].detail ==
+          "32 threads of warp 0 wait at barrier 0: 32 of 64 threads arrived, 32 have ended");
   }
 
   TEST_CASE("lanes of a warp at different aligned instructions are a divergence") {

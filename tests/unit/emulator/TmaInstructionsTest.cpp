@@ -398,6 +398,7 @@ TEST_SUITE("emulator/TmaInstructions") {
       const uint64_t in = machine.upload(std::vector<uint64_t>{1, 2, 3, 4}), out = machine.allocate(64);
       Program program(1);
       program.add("mbarrier.init", {1, bar, 1});
+      program.add("fence.mbarrier_init");
       program.add("mbarrier.arrive.expect_tx", {1, bar, 32});
       program.add("cp.async.bulk.shared.global", {1, smem, in, 32, bar});
       program.add("cp.async.bulk.shared.global", {0, smem, in, 32, bar});
@@ -417,6 +418,23 @@ TEST_SUITE("emulator/TmaInstructions") {
       CHECK(outcome.at(second, 0, 0) == 1);
       CHECK(outcome.at(second, 1, 0) == 2);
     }
+  }
+
+  TEST_CASE("addresses and sizes of flat copies are multiples of 16") {
+    Machine machine;
+    const uint64_t out = machine.allocate(64);
+    const auto store = [&](uint64_t global, uint64_t shared, uint64_t bytes) {
+      Program program(1);
+      program.fillShared(smem, {1, 2, 3, 4, 5, 6, 7, 8});
+      program.add("fence.proxy.async.shared::cta");
+      program.add("cp.async.bulk.global.shared", {1, global, shared, bytes});
+      waitForStores(program, /*read=*/true);
+      return program.run(machine).report;
+    };
+    CHECK(store(out + 16, smem + 16, 32).clean());
+    CHECK(foundOnly(store(out + 8, smem, 16), FindingKind::Misaligned));
+    CHECK(foundOnly(store(out, smem + 8, 16), FindingKind::Misaligned));
+    CHECK(foundOnly(store(out, smem, 24), FindingKind::Misaligned));
   }
 
   TEST_CASE("each field of a tensor map is replaced by its instruction") {
@@ -454,6 +472,7 @@ TEST_SUITE("emulator/TmaInstructions") {
     std::vector<uint64_t> first(32);
     first[0] = 1;
     program.add("mbarrier.init", {first, bar, 1});
+    program.add("fence.mbarrier_init");
     program.add(replaceForm("global_address"), {first, smem, in});
     program.add(replaceForm("rank"), {first, smem}, {0});
     program.add(replaceForm("elemtype"), {first, smem}, {2});
@@ -471,6 +490,69 @@ TEST_SUITE("emulator/TmaInstructions") {
     CHECK_MESSAGE(outcome.report.clean(), outcome.report.toString());
     for (size_t i = 0; i < 4; ++i) {
       CHECK(outcome.at(read, i, 17) == 8 + i);
+    }
+  }
+
+  TEST_CASE("a map made on the device is acquired, after its publication and before its use") {
+    // Warp 0 publishes, warp 1 loads.
+    const auto run = [](const DeviceOptions &options, bool meets, std::optional<unsigned> acquirer) {
+      Machine machine(options);
+      const uint64_t in = machine.upload(std::vector<uint32_t>{5, 6, 7, 8, 9, 10, 11, 12});
+      const uint64_t published = machine.allocate(128);
+      // Whole of itself, so that a load finds a map even if nobody has published it yet.
+      const std::array<uint64_t, 1> sizes = {8};
+      const std::array<uint32_t, 1> box = {4};
+      std::array<uint8_t, tensorMapBytes> map = {};
+      REQUIRE(machine.device.encodeTensorMap(map.data(), U32, in, sizes, {}, box, 0).ok());
+      REQUIRE(machine.device.copyToDevice(published, map.data(), map.size()).ok());
+      std::vector<uint64_t> words(16);
+      std::memcpy(words.data(), map.data(), map.size());
+      const auto inWarp = [](const std::string &warp, const std::string &body) {
+        return "%in" + warp + " = llvm.icmp \"eq\" %warp, %c" + warp + " : i32\nllvm.cond_br %in" + warp + ", ^warp" +
+               warp + ", ^after" + warp + "\n^warp" + warp + ":\n" + body + "llvm.br ^after" + warp + "\n^after" +
+               warp + ":\n";
+      };
+      const std::string acquire = "ptx.inst \"fence.proxy.tensormap.acquire\"(%map) : (i64) -> ()\n";
+      const std::string barrier = "ptx.inst \"bar.sync\"() {imms = array<i64: 0>} : () -> ()\n";
+      const std::string text =
+          kernel("%map: i64, %image: !llvm.ptr<1>",
+                 R"(
+      %warp = llvm.lshr %tid, %c5 : i32
+      %bar = llvm.add %smem, %c512 : i32
+      %first = llvm.icmp "eq" %tid, %c0 : i32
+      %loads = llvm.icmp "eq" %tid, %c32 : i32
+      %fills = llvm.icmp "ult" %tid, %c32 : i32
+      ptx.inst "mbarrier.init"(%first, %bar, %c1) : (i1, i32, i32) -> ()
+      ptx.inst "fence.mbarrier_init"() : () -> ()
+)" + globalOf("source", "image", 4) +
+                     sharedOf("own", 4) + R"(
+      %word = ptx.inst "ld.global.b32"(%fills, %source) : (i1, !llvm.ptr<1>) -> i32
+      ptx.inst "st.shared.b32"(%fills, %own, %word) : (i1, i32, i32) -> ()
+      )" + barrier +
+                     inWarp("0", "ptx.inst \"tensormap.cp_fenceproxy\"(%map, %smem) : (i64, i32) -> ()\n" +
+                                     (acquirer == 0 ? acquire : "")) +
+                     (meets ? barrier : "") + inWarp("1", acquirer == 1 ? acquire : "") + R"(
+      ptx.inst "mbarrier.arrive.expect_tx"(%loads, %bar, %c16) : (i1, i32, i32) -> ()
+      %target = llvm.add %smem, %c128 : i32
+      %map_pointer = llvm.inttoptr %map : i64 to !llvm.ptr
+      ptx.inst "cp.async.bulk.tensor.1d.shared.global"(%loads, %target, %map_pointer, %c0, %bar) : (i1, i32, !llvm.ptr, i32, i32) -> ()
+      ptx.inst "mbarrier.wait.parity"(%true, %bar, %c0) : (i1, i32, i32) -> ()
+)");
+      LaunchParameters parameters;
+      parameters.sharedBytes = 1024;
+      return machine.run(text, 64, {published, machine.upload(words)}, parameters);
+    };
+    for (const DeviceOptions &options : allModes()) {
+      for (unsigned acquirer : {0, 1}) {
+        const LaunchReport report = run(options, /*meets=*/true, acquirer);
+        CHECK_MESSAGE(report.clean(), report.toString());
+      }
+      const LaunchReport report = run(options, /*meets=*/true, std::nullopt);
+      CHECK_MESSAGE(foundOnly(report, FindingKind::TensorMap), report.toString());
+    }
+    for (unsigned acquirer : {0, 1}) {
+      const LaunchReport unordered = run({}, /*meets=*/false, acquirer);
+      CHECK_MESSAGE(foundOnly(unordered, FindingKind::TensorMap), unordered.toString());
     }
   }
 }

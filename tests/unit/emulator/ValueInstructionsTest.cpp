@@ -151,8 +151,6 @@ const Names otherNames = {"elect.sync",
                           "createpolicy.fractional.L2::evict_first",
                           "createpolicy.fractional.L2::evict_last",
                           "createpolicy.fractional.L2::evict_normal",
-                          "setmaxnreg.inc",
-                          "setmaxnreg.dec",
                           "nanosleep",
                           "trap",
                           "griddepcontrol.wait",
@@ -257,8 +255,6 @@ TEST_SUITE("emulator/ValueInstructions") {
     program.add("griddepcontrol.wait");
     program.add("griddepcontrol.launch_dependents");
     program.add("nanosleep", {20});
-    program.add("setmaxnreg.dec", {}, {24});
-    program.add("setmaxnreg.inc", {}, {240});
     program.add("trap", {0});
     const Outcome outcome = program.runClean();
     for (size_t i : {policy, policy + 1, policy + 2}) {
@@ -289,19 +285,6 @@ TEST_SUITE("emulator/ValueInstructions") {
     Program program(1);
     program.add("nanosleep", {1});
     CHECK(program.run(other).report.clean());
-  }
-
-  TEST_CASE("register counts are multiples of 8 from 24 to 256") {
-    for (const char *form : {"setmaxnreg.inc", "setmaxnreg.dec"}) {
-      for (const auto &[count, valid] : {std::pair{24, true}, {256, true}, {16, false}, {264, false}, {100, false}}) {
-        CAPTURE(count);
-        Program program(128);
-        program.add(form, {}, {count});
-        Machine machine;
-        const LaunchReport report = program.run(machine).report;
-        CHECK((valid ? report.clean() : foundOnly(report, FindingKind::Unsupported)));
-      }
-    }
   }
 
   TEST_CASE("a trap ends the kernel") {

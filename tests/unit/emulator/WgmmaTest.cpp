@@ -581,6 +581,24 @@ TEST_SUITE("emulator/Wgmma") {
     CHECK(foundOnly(runProtocol({.wait = plain, .stored = "d"}, options), FindingKind::Poison));
   }
 
+  TEST_CASE("a warp waits for its wgmma before it ends") {
+    for (const DeviceOptions &options : allModes()) {
+      for (int pending : {0, 1}) {
+        const std::string plain =
+            "ptx.inst \"wgmma.wait_group\"() {imms = array<i64: " + std::to_string(pending) + ">} : () -> ()\n";
+        const std::string text = kernel(parameters, zero("f32") + copyImage + proxyFence + barrier + wgmmaFence +
+                                                        wgmma("d", "wgmma.m64n8k16.f32.f16.ss", 4, "f32", "%a", "%b",
+                                                              "%true", zeroRegisters(4, "f32"), ": 1, 1, 0, 0") +
+                                                        commit + plain);
+        Machine machine(options);
+        const LaunchReport report =
+            runImage(machine, text, std::vector<uint8_t>(imageBytes), kMajor(128, 0).descriptor(),
+                     kMajor(128, offsetB).descriptor(), machine.allocate(128 * 4 * 4));
+        CHECK_MESSAGE((pending ? foundOnly(report, FindingKind::AsyncAtExit) : report.clean()), report.toString());
+      }
+    }
+  }
+
   TEST_CASE("threads of a group with different descriptors are found") {
     const std::string text = kernel(parameters, zero("f32") + copyImage + proxyFence + barrier +
                                                     "%b2 = llvm.add %b, %tid64 : i64\n" + wgmmaFence +
