@@ -17,6 +17,19 @@ static Status otherDevice(const Device &wanted, const Device &found) {
                          (own == other ? "another one of that name" : other));
 }
 
+static LaunchRequest requestOf(const jitk_launch_t &launch) {
+  return {
+      .tensors = {launch.tensors, launch.num_tensors},
+      .dimensions = {launch.dimensions, launch.num_dimensions},
+      .scalars = {launch.scalars, launch.num_scalars},
+      .typedScalars = {launch.typed_scalars, launch.num_typed_scalars},
+      .workspace = launch.workspace,
+      .workspaceBytes = launch.workspace_bytes,
+      .stream = launch.stream,
+      .programmatic = (launch.flags & JITK_LAUNCH_PROGRAMMATIC) != 0,
+  };
+}
+
 static Status readLaunch(const jitk_launch_t *given, const Kernel &kernel, LaunchRequest &request) {
   jitk_launch_t launch;
   JITK_TRY(readStruct(given, "launch", launch));
@@ -27,17 +40,37 @@ static Status readLaunch(const jitk_launch_t *given, const Kernel &kernel, Launc
   if (launch.device && launch.device->device != kernel.device()) {
     return otherDevice(*kernel.device(), *launch.device->device);
   }
-  request = {
-      .tensors = {launch.tensors, launch.num_tensors},
-      .dimensions = {launch.dimensions, launch.num_dimensions},
-      .scalars = {launch.scalars, launch.num_scalars},
-      .typedScalars = {launch.typed_scalars, launch.num_typed_scalars},
-      .workspace = launch.workspace,
-      .workspaceBytes = launch.workspace_bytes,
-      .stream = launch.stream,
-      .programmatic = (launch.flags & JITK_LAUNCH_PROGRAMMATIC) != 0,
-  };
+  request = requestOf(launch);
   return okStatus();
+}
+
+/// Whether the kernel can be given the launch as it is: most can. Of the rest `launchInFull` says what is wrong.
+static bool isUsual(jitk_kernel_t kernel, const jitk_launch_t *launch) {
+  bool isWhole =
+      kernel && launch && kKnownBytes<jitk_launch_t> == sizeof *launch && launch->struct_size == sizeof *launch;
+  if (!isWhole) [[unlikely]] {
+    return false;
+  }
+  // Counted, not decided one by one: a branch for each would cost more than they do.
+  auto isMissing = [](const void *items, size_t count) { return int{!items} & int{count != 0}; };
+  int unusual = int{kernel->generation != processGeneration()} + int{!kernel->served.kernel} +
+                int{launch->device != nullptr} + int{launch->num_typed_scalars != 0} +
+                int{(launch->flags & ~JITK_LAUNCH_PROGRAMMATIC) != 0} +
+                isMissing(launch->tensors, launch->num_tensors) +
+                isMissing(launch->dimensions, launch->num_dimensions) + isMissing(launch->scalars, launch->num_scalars);
+  return unusual == 0;
+}
+
+[[gnu::noinline]] static Status launchInFull(jitk_kernel_t kernel, const jitk_launch_t *launch, std::string &key) {
+  JITK_TRY(require(kernel, "kernel"));
+  JITK_TRY(checkProcess(kernel));
+  LaunchRequest request;
+  const Served &served = kernel->served;
+  Status status = readLaunch(launch, kernel->current(), request);
+  if (status.ok()) {
+    status = served.standIn ? served.standIn->launch(request) : served.kernel->launch(request);
+  }
+  return status.ok() ? okStatus() : failedLaunch(std::move(status), *kernel, key);
 }
 
 /// The name at `index`, or null.
@@ -153,15 +186,13 @@ jitk_status_t jitk_kernel_workspace_bytes(jitk_kernel_t kernel, const int64_t *d
 jitk_status_t jitk_kernel_launch(jitk_kernel_t kernel, const jitk_launch_t *launch, jitk_error_t *error) {
   std::string key;
   return guard(error, key, [&]() -> Status {
-    JITK_TRY(require(kernel, "kernel"));
-    JITK_TRY(checkProcess(kernel));
-    LaunchRequest request;
-    const Served &served = kernel->served;
-    Status status = readLaunch(launch, kernel->current(), request);
-    if (status.ok()) {
-      status = served.standIn ? served.standIn->launch(request) : served.kernel->launch(request);
+    if (isUsual(kernel, launch)) [[likely]] {
+      PlainLaunch::Outcome outcome = kernel->served.kernel->plain().launch(requestOf(*launch));
+      if (outcome.taken) [[likely]] {
+        return outcome.status.ok() ? okStatus() : failedLaunch(std::move(outcome.status), *kernel, key);
+      }
     }
-    return status.ok() ? okStatus() : failedLaunch(std::move(status), *kernel, key);
+    return launchInFull(kernel, launch, key);
   });
 }
 

@@ -1,6 +1,8 @@
 #include "src/ops/SizeRules.h"
 
 #include <algorithm>
+#include <cmath>
+#include <numeric>
 
 namespace jitk {
 
@@ -85,6 +87,44 @@ bool SizeRules::isCountable(const Product &product, std::span<const int64_t> siz
     fits = fits && !__builtin_mul_overflow(value, size, &value) && value <= Dimension::kLargest;
   }
   return fits;
+}
+
+/// The largest size that all factors of the launch may have at once.
+int64_t SizeRules::largestFactor(const Product &product) {
+  int64_t numOfLaunch = 0, ofOthers = 1;
+  for (const Extent &factor : product) {
+    numOfLaunch += factor.index >= 0 ? 1 : 0;
+    ofOthers *= factor.index >= 0 ? 1 : factor.size; // a description's own sizes are within the rule
+  }
+  if (numOfLaunch == 0 || ofOthers == 0) {
+    return Dimension::kLargest;
+  }
+  auto root = static_cast<int64_t>(std::pow(static_cast<double>(Dimension::kLargest / ofOthers), 1.0 / numOfLaunch));
+  return numOfLaunch == 1 ? Dimension::kLargest / ofOthers : std::max<int64_t>(root - 1, 0); // rounding made it no less
+}
+
+std::optional<std::vector<SizeRules::Limits>> SizeRules::sufficientLimits() const {
+  std::vector<Limits> limits = limits_;
+  for (const auto &[multiple, factor] : multiples_) {
+    if (factor.index >= 0 || factor.size <= 0) {
+      return std::nullopt;
+    }
+    if (multiple.index >= 0) {
+      int64_t &divisor = limits[size_t(multiple.index)].divisor;
+      divisor = std::lcm(divisor, factor.size);
+    } else if (multiple.size % factor.size != 0) {
+      return std::nullopt;
+    }
+  }
+  for (const Product &product : products_) {
+    for (const Extent &factor : product) {
+      if (factor.index >= 0) {
+        int64_t &bound = limits[size_t(factor.index)].bound;
+        bound = std::min(bound, largestFactor(product));
+      }
+    }
+  }
+  return limits;
 }
 
 Status SizeRules::largeProduct(const Product &product, std::span<const int64_t> sizes) {

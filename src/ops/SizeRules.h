@@ -15,6 +15,13 @@ namespace jitk {
 /// Immutable; thread-safe.
 class SizeRules {
 public:
+  /// What a size must obey by itself.
+  struct Limits {
+    int64_t least = 0;
+    int64_t divisor = 1;
+    int64_t bound = INT64_MAX;
+  };
+
   SizeRules() = default;
   /// For sizes in the order of `dynamicDimensions`. A name that the description lacks may have any size.
   SizeRules(const Description &description, std::vector<std::string> dynamicDimensions);
@@ -24,12 +31,11 @@ public:
   /// large. Allocates nothing unless it fails.
   Status check(std::span<const int64_t> sizes) const;
 
+  /// Limits for each size alone that leave nothing to check between them: sizes within them obey all rules, though
+  /// others may too. None where a rule between two sizes has no such limits.
+  std::optional<std::vector<Limits>> sufficientLimits() const;
+
 private:
-  struct Limits {
-    int64_t least = 0;
-    int64_t divisor = 1;
-    int64_t bound = INT64_MAX;
-  };
   /// A dimension: one of the launch's, or of a static size.
   struct Extent {
     std::string name;
@@ -46,6 +52,7 @@ private:
   std::optional<Extent> extentOf(const Description &description, std::string_view name) const;
   void addProducts(const OpSchema &schema, const Description &description);
   static bool isCountable(const Product &product, std::span<const int64_t> sizes);
+  static int64_t largestFactor(const Product &product);
   [[gnu::cold, gnu::noinline]] static Status largeProduct(const Product &product, std::span<const int64_t> sizes);
 
   std::vector<std::string> names_;

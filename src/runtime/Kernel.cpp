@@ -1,5 +1,6 @@
 #include "src/runtime/Kernel.h"
 
+#include "src/runtime/ScalarValue.h"
 #include "src/runtime/Stopwatch.h"
 #include "src/support/ExitSection.h"
 
@@ -71,6 +72,7 @@ Status Kernel::bind() {
   }
   sizeRules_ = SizeRules(problem_->description, recipe_.dimensions);
   contract_ = TensorContract(problem_->description, recipe_.tensors, recipe_.dimensions);
+  plain_ = PlainLaunch(recipe_, sizeRules_, *steps_.front().function, steps_.front().fixed);
   return okStatus();
 }
 
@@ -152,13 +154,11 @@ Result<uint64_t> Kernel::workspaceBytes(std::span<const int64_t> dimensions) con
 static bool isEmpty(const std::array<uint32_t, 3> &grid) { return grid[0] == 0 || grid[1] == 0 || grid[2] == 0; }
 
 Status Kernel::evaluateGrid(const LaunchStep &step, std::span<const int64_t> dimensions, Grid &grid) const {
-  // What the hardware takes: 31 bits along x, 16 along y and z.
-  static constexpr int64_t kLimits[] = {INT32_MAX, UINT16_MAX, UINT16_MAX};
   for (size_t axis = 0; axis < 3; ++axis) {
     int64_t extent = step.grid[axis].evaluate(dimensions);
-    if (extent < 0 || extent > kLimits[axis]) {
+    if (extent < 0 || extent > kLargestGrid[axis]) {
       return invalidArgument("the dimensions are too large for a grid: axis " + std::to_string(axis) + " of " +
-                             step.symbol + " must be at most " + std::to_string(kLimits[axis]) + ": got " +
+                             step.symbol + " must be at most " + std::to_string(kLargestGrid[axis]) + ": got " +
                              std::to_string(extent));
     }
     grid[axis] = static_cast<uint32_t>(extent);
@@ -238,6 +238,11 @@ Status Kernel::packArguments(const BoundStep &step, const LaunchRequest &request
 }
 
 Status Kernel::launch(const LaunchRequest &request) const {
+  PlainLaunch::Outcome outcome = plain_.launch(request);
+  return outcome.taken ? std::move(outcome.status) : launchInFull(request);
+}
+
+Status Kernel::launchInFull(const LaunchRequest &request) const {
   JITK_TRY(sizeRules_.check(request.dimensions));
   Grid grids[kMaximalSteps];
   bool empty = true;

@@ -5,9 +5,10 @@
 #include "src/ops/SizeRules.h"
 #include "src/runtime/Device.h"
 #include "src/runtime/EntrySource.h"
+#include "src/runtime/LaunchRequest.h"
+#include "src/runtime/PlainLaunch.h"
 #include "src/runtime/Problem.h"
 #include "src/runtime/Recipe.h"
-#include "src/runtime/ScalarValue.h"
 #include "src/runtime/TensorContract.h"
 #include "src/support/Status.h"
 
@@ -16,18 +17,6 @@
 #include <vector>
 
 namespace jitk {
-
-/// What one launch gives; looked at only while `Kernel::launch` runs.
-struct LaunchRequest {
-  std::span<const uint64_t> tensors; ///< device addresses
-  std::span<const int64_t> dimensions;
-  std::span<const float> scalars; ///< of a kernel that takes fp32 alone; else `typedScalars`
-  std::span<const jitk_scalar_t> typedScalars = {};
-  uint64_t workspace = 0;
-  uint64_t workspaceBytes = 0;
-  StreamHandle stream = nullptr;
-  bool programmatic = false; ///< the first step may begin before what precedes it in the stream has finished
-};
 
 /// Address alignment of a workspace.
 inline constexpr uint64_t kWorkspaceAlignment = 256;
@@ -43,6 +32,8 @@ public:
   /// Enqueues all steps. Neither locks nor allocates; does nothing for an empty problem. Fails with InvalidArgument,
   /// naming the argument, before anything is enqueued.
   Status launch(const LaunchRequest &request) const;
+  /// The way of the usual launch, for who need not go through `launch`.
+  const PlainLaunch &plain() const { return plain_; }
   Result<uint64_t> workspaceBytes(std::span<const int64_t> dimensions) const;
 
   const std::shared_ptr<Device> &device() const { return device_; }
@@ -72,6 +63,7 @@ private:
 
   Kernel() = default;
   Status bind();
+  Status launchInFull(const LaunchRequest &request) const;
   Status checkTensors(std::span<const uint64_t> tensors) const;
   Status checkScalars(const LaunchRequest &request) const;
   Status checkWorkspace(const LaunchRequest &request) const;
@@ -79,6 +71,7 @@ private:
   Status encodeTensorMaps(const BoundStep &step, const LaunchRequest &request, Storage &storage) const;
   Status packArguments(const BoundStep &step, const LaunchRequest &request, Storage &storage) const;
 
+  PlainLaunch plain_; ///< first, for it is all that a usual launch looks at
   std::shared_ptr<Device> device_;
   std::shared_ptr<const Problem> problem_;
   Obtained obtained_;

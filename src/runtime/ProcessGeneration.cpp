@@ -1,18 +1,14 @@
 #include "src/runtime/ProcessGeneration.h"
 
-#include <atomic>
 #include <pthread.h>
 
 namespace jitk {
 
-static std::atomic<uint32_t> generation = 0;
+std::atomic<uint32_t> numForks = 0;
 
-static void advance() { generation.fetch_add(1, std::memory_order_relaxed); }
+static void countFork() { numForks.fetch_add(1, std::memory_order_relaxed); }
 
-uint32_t processGeneration() {
-  static const int registered = ::pthread_atfork(nullptr, nullptr, advance);
-  static_cast<void>(registered);
-  return generation.load(std::memory_order_relaxed);
-}
+// While the library is loaded, so that no launch has to ask whether it was done.
+[[maybe_unused]] static const int registered = ::pthread_atfork(nullptr, nullptr, countFork);
 
 } // namespace jitk

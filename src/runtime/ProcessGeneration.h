@@ -2,11 +2,15 @@
 
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 
 namespace jitk {
 
-/// A number that differs between a process and a child forked after the first call. Costs one load.
-uint32_t processGeneration();
+/// How many forks lie between this process and the one that loaded the library; counted by ProcessGeneration.cpp alone.
+extern std::atomic<uint32_t> numForks;
+
+/// A number that differs between a process and its children. Costs one load.
+inline uint32_t processGeneration() { return numForks.load(std::memory_order_relaxed); }
 
 } // namespace jitk

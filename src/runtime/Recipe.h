@@ -20,7 +20,8 @@ inline constexpr size_t kMaximalSteps = 16;
 inline constexpr size_t kMaximalTensorMaps = 24;
 inline constexpr size_t kMaximalTensorMapRank = 5;
 inline constexpr size_t kMaximalArguments = 64;
-inline constexpr uint32_t kMaximalThreads = 1024; ///< of a block
+inline constexpr uint32_t kMaximalThreads = 1024;                               ///< of a block
+inline constexpr uint32_t kLargestGrid[] = {INT32_MAX, UINT16_MAX, UINT16_MAX}; ///< what the hardware takes, by axis
 
 /// One kernel parameter.
 struct Argument {

@@ -7,6 +7,7 @@
 #include "tests/fakes/FakeCuda.h"
 
 #include "backends/nvidia/driver/Api.h"
+#include "tests/fakes/CacheWalk.h"
 
 #include <algorithm>
 #include <atomic>
@@ -70,6 +71,7 @@ FAKE_EXPORT void fake_cuda_fail(const char *symbol, int code) { fake_cuda()->fai
 FAKE_EXPORT void fake_cuda_set_capturing(int capturing) { fake_cuda()->capturing = capturing != 0; }
 FAKE_EXPORT void fake_cuda_set_version(int version) { fake_cuda()->version = version; }
 FAKE_EXPORT void fake_cuda_remember(int remember) { fake_cuda()->remember = remember != 0; }
+FAKE_EXPORT void fake_cuda_walk(int walk) { fake_cuda()->walks = walk != 0; }
 
 /// Notes the call; returns the answer that the test wants of it.
 static CUresult note(const char *symbol) {
@@ -428,6 +430,9 @@ static bool countLaunch(const Function &function) {
   std::atomic_ref(fake.numLaunches).fetch_add(1, std::memory_order_relaxed);
   if (fake.busy) {
     function.code->inFlight.fetch_add(1, std::memory_order_relaxed);
+  }
+  if (fake.walks) {
+    jitk::test::walkThroughCaches();
   }
   return fake.remember;
 }

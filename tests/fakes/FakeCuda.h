@@ -40,6 +40,7 @@ struct FakeCuda {
   bool capturing = false; ///< some stream is being captured, in the global mode
   bool busy = false;      ///< what is launched does not finish until this is false, or somebody waits for it
   bool remember = true;   ///< false: `calls` and `launches` stay empty, so that a launch costs next to nothing
+  bool walks = false;     ///< a launch goes through as much code and data as a real driver's
 
   std::string linkInfo, linkError; ///< what the linker says
   std::vector<uint8_t> linkCode;   ///< what it makes
@@ -78,6 +79,8 @@ int fake_cuda_most_modules();
 void fake_cuda_fail(const char *symbol, int code);
 void fake_cuda_set_capturing(int capturing);
 void fake_cuda_set_version(int version);
+/// Sets `walks`.
+void fake_cuda_walk(int walk);
 /// Sets `remember`.
 void fake_cuda_remember(int remember);
 /// The context of a device, as cuDevicePrimaryCtxRetain gives it.

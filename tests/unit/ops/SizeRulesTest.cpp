@@ -103,6 +103,43 @@ TEST_SUITE("ops/SizeRules") {
           "product batch x heads must be at most 2147483392: got 4096 x 1048576");
   }
 
+  TEST_CASE("sizes within sufficient limits obey every rule") {
+    auto limitsOf = [](const char *description, std::vector<std::string> names) {
+      return SizeRules(*parseDescription(description), std::move(names)).sufficientLimits();
+    };
+    auto matmul = limitsOf("matmul m=*%8<=64 n=* k=16", {"m", "n"});
+    REQUIRE(matmul);
+    CHECK((*matmul)[0].divisor == 8);
+    CHECK((*matmul)[0].bound == 64);
+    CHECK((*matmul)[1].bound == Dimension::kLargest);
+    auto decode = limitsOf("mla_decode heads=16 max_kv=64 num_pages=1 splits=*", {"splits"});
+    CHECK((*decode)[0].least == 1);
+
+    // One factor of a product has all that the others leave; several share it.
+    auto one = limitsOf("gated_delta_rule batch=65536 tokens=* qk_heads=1 key_dim=16", {"tokens"});
+    CHECK((*one)[0].bound == Dimension::kLargest / 65536);
+    const char *both = "gated_delta_rule batch=* tokens=* qk_heads=1 key_dim=16";
+    auto two = limitsOf(both, {"batch", "tokens"});
+    REQUIRE(two);
+    int64_t each = (*two)[0].bound;
+    CHECK(each > 46'000);
+    CHECK((*two)[1].bound == each);
+    CHECK(verdict(both, {"batch", "tokens"}, {each, each}) == SizeRules().check({}).toString());
+    const char *attention = "flash_attention batch=* heads=* kv_heads=1 seq_q=* seq_k=1 head_dim=16";
+    auto three = limitsOf(attention, {"batch", "heads", "seq_q"});
+    REQUIRE(three);
+    each = (*three)[0].bound;
+    CHECK(each > 1'200);
+    CHECK(verdict(attention, {"batch", "heads", "seq_q"}, {each, each, each}) == SizeRules().check({}).toString());
+
+    // A multiple of a static size is a divisor; of another size of the launch it has none.
+    auto multiple = limitsOf("flash_attention heads=*%3 kv_heads=2 seq_q=1 head_dim=64", {"heads"});
+    REQUIRE(multiple);
+    CHECK((*multiple)[0].divisor == 6);
+    CHECK_FALSE(limitsOf("flash_attention heads=* kv_heads=* seq_q=1 head_dim=64", {"heads", "kv_heads"}));
+    CHECK_FALSE(limitsOf("flash_attention heads=2 kv_heads=* seq_q=1 head_dim=64", {"kv_heads"}));
+  }
+
   TEST_CASE("tensors of sizes that break a rule have no shape") {
     Result<Description> parsed = parseDescription("flash_attention heads=* kv_heads=2 seq_q=1 head_dim=64");
     REQUIRE(parsed.ok());
