@@ -160,7 +160,7 @@ static OpSchema pagedAttention() {
 void addAttentionOps(std::vector<OpSchema> &ops) {
   ops.push_back({
       .name = "flash_attention",
-      .summary = "O = softmax(Q K^T / sqrt(head_dim)) V, and the log-sum-exp of each row",
+      .summary = "O = softmax(scale Q K^T) V, and the log-sum-exp of each row",
       .attributes =
           {
               {"batch", Kind::Dimension, "1", "sequences"},
@@ -174,6 +174,7 @@ void addAttentionOps(std::vector<OpSchema> &ops) {
               {"varlen", Kind::Flag, "false", "each sequence has its own lengths"},
               {"dtype", Kind::Word, "bf16", "type of Q, K and V", {"bf16", "fp16"}},
               {"out_dtype", Kind::Word, "@dtype", "type of O", {"bf16", "fp16", "fp32"}},
+              {"scale", Kind::Number, "1/sqrt(head_dim)", "of the scores, in fp32", {}, 0, 65536},
               configurationAttribute(),
           },
       .tensors =

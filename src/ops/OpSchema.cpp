@@ -1,7 +1,9 @@
 #include "src/ops/OpSchema.h"
 
 #include "src/ops/Families.h"
+#include "src/ops/Number.h"
 #include "src/ops/Quoting.h"
+#include "src/ops/ScalarDefault.h"
 #include "src/ops/SizeRules.h"
 #include "src/ops/Spelling.h"
 
@@ -57,6 +59,14 @@ static Result<AttributeValue> parseInteger(const AttributeSchema &schema, std::s
   return AttributeValue(value);
 }
 
+static Result<AttributeValue> canonicalNumber(const AttributeSchema &schema, std::string_view text) {
+  std::optional<float> value = parseNumber(text);
+  if (!value || double(*value) > double(schema.maximum)) {
+    return wrongValue(schema, "a number above 0 and at most " + std::to_string(schema.maximum), text);
+  }
+  return AttributeValue(numberText(*value));
+}
+
 static Result<AttributeValue> parseValue(const AttributeSchema &schema, std::string_view text) {
   switch (schema.kind) {
   case Kind::Dimension:
@@ -68,6 +78,8 @@ static Result<AttributeValue> parseValue(const AttributeSchema &schema, std::str
       return wrongValue(schema, "true or false", text);
     }
     return AttributeValue(text == "true");
+  case Kind::Number:
+    return canonicalNumber(schema, text);
   case Kind::Word:
     if (std::find(schema.words.begin(), schema.words.end(), text) == schema.words.end()) {
       return wrongValue(schema, "one of " + allowedWords(text, schema.words), text);
@@ -138,6 +150,19 @@ const AttributeSchema *OpSchema::attribute(std::string_view wanted) const {
   return found == attributes.end() ? nullptr : &*found;
 }
 
+/// A number that is given but equals the default is as one that is not given.
+static void dropDefaultNumbers(const OpSchema &op, Attributes &values) {
+  for (const AttributeSchema &schema : op.attributes) {
+    if (schema.kind != Kind::Number) {
+      continue;
+    }
+    auto &text = std::get<std::string>(values.at(std::string(schema.name)));
+    if (text == numberText(float(defaultOf(schema, Description(std::string(op.name), values))))) {
+      text.clear();
+    }
+  }
+}
+
 Result<Description> OpSchema::describe(std::span<const Given> given) const {
   JITK_TRY(checkNames(*this, given));
   Attributes values;
@@ -153,8 +178,13 @@ Result<Description> OpSchema::describe(std::span<const Given> given) const {
       values[std::string(schema.name)] = values.at(std::string(text->substr(1)));
       continue;
     }
+    if (!isGiven && schema.kind == Kind::Number) {
+      values[std::string(schema.name)] = std::string();
+      continue;
+    }
     JITK_ASSIGN(values[std::string(schema.name)], parseValue(schema, *text));
   }
+  dropDefaultNumbers(*this, values);
   for (const auto &[own, text] : given) {
     if (!attribute(own)) {
       AttributeSchema schema{own, Kind::Dimension, "", "", {}, 1, INT32_MAX};

@@ -22,6 +22,7 @@ struct AttributeSchema {
     Dimension,
     Integer,
     Flag,
+    Number, ///< above 0, in fp32; kept as its shortest decimal text, so that equal numbers are equal attributes
     Word,
     Text, ///< anything without a zero byte
   };
@@ -29,12 +30,13 @@ struct AttributeSchema {
   std::string_view name;
   Kind kind;
   /// Text of the value where none is given; "@other" means the value of attribute `other`; empty = must be given, but
-  /// for a Text, which is then empty.
+  /// for a Text, which is then empty. A Number's is as a ScalarSchema's, and its attribute is empty where it has that
+  /// value (`numberOf` reads it).
   std::string_view defaultValue;
   std::string_view meaning;
   std::vector<std::string_view> words = {}; ///< Word: all that is allowed
   int64_t minimum = 1;                      ///< Integer, and a Dimension's size or bound
-  int64_t maximum = Dimension::kLargest;
+  int64_t maximum = Dimension::kLargest;    ///< and a Number's
   /// Dimension: the least size at a launch. Most are sizes of tensors, which may be empty.
   int64_t leastAtLaunch = 0;
 };

@@ -14,6 +14,8 @@ static const char *kindName(AttributeSchema::Kind kind) {
     return "integer";
   case AttributeSchema::Kind::Flag:
     return "flag";
+  case AttributeSchema::Kind::Number:
+    return "number";
   case AttributeSchema::Kind::Word:
     return "word";
   case AttributeSchema::Kind::Text:
@@ -29,6 +31,9 @@ static Json toJson(const AttributeSchema &schema) {
   }
   if (schema.kind == AttributeSchema::Kind::Word) {
     json["allowed"] = schema.words;
+  }
+  if (schema.kind == AttributeSchema::Kind::Number) {
+    json["maximum"] = schema.maximum;
   }
   if (schema.kind == AttributeSchema::Kind::Integer || schema.kind == AttributeSchema::Kind::Dimension) {
     json["minimum"] = schema.minimum;

@@ -1,9 +1,9 @@
+#include "src/ops/ScalarDefault.h"
 #include "src/reference/AttentionRow.h"
 #include "src/reference/Numeric.h"
 #include "src/reference/References.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 namespace jitk::reference {
@@ -12,6 +12,7 @@ namespace {
 /// The problem's sizes and operands.
 struct Attention {
   int64_t batch, heads, keyHeads, queries, keys, headDim, valueDim;
+  double scale; ///< of the scores
   bool causal;
   double roundoff;    ///< of the weights, which are rounded to the inputs' dtype
   double outRoundoff; ///< of the output
@@ -35,7 +36,7 @@ static AttentionRow attend(const Attention &p, int64_t sequence, int64_t head, i
   }
   AttentionRules rules{.headDim = p.headDim,
                        .valueDim = p.valueDim,
-                       .scale = 1 / std::sqrt(double(p.headDim)),
+                       .scale = p.scale,
                        .roundoff = p.roundoff,
                        .outRoundoff = p.outRoundoff,
                        .lseOfNothing = -std::numeric_limits<double>::infinity()};
@@ -50,6 +51,7 @@ static Attention gather(const Description &description, const Sizes &sizes, cons
               sizes["seq_k"],
               sizes["head_dim"],
               sizes["value_dim"],
+              numberOf("scale", description),
               description.flag("causal"),
               unitRoundoff(description.word("dtype")),
               unitRoundoff(description.word("out_dtype")),

@@ -36,8 +36,11 @@ static Result<std::string> linesOf(const std::string &name, const Json &value) {
   return text;
 }
 
-/// The text of an attribute that is written as a string, an integer or a truth value.
-static Result<std::string> attributeText(const std::string &name, const Json &value) {
+/// The text of an attribute that is written as a string, an integer, a truth value or, where a number is wanted, one.
+static Result<std::string> attributeText(const AttributeSchema *schema, const std::string &name, const Json &value) {
+  if (schema && schema->kind == AttributeSchema::Kind::Number && value.is_number()) {
+    return value.dump();
+  }
   if (value.is_string()) {
     return wordOf("attribute " + name, value);
   }
@@ -61,7 +64,7 @@ static Result<Plan::Item> parseItem(const Json &json) {
     for (const auto &[name, value] : json["attributes"].items()) {
       const AttributeSchema *attribute = schema->attribute(name);
       bool isText = attribute && attribute->kind == AttributeSchema::Kind::Text && !value.is_number();
-      JITK_ASSIGN(std::string text, isText ? linesOf(name, value) : attributeText(name, value));
+      JITK_ASSIGN(std::string text, isText ? linesOf(name, value) : attributeText(attribute, name, value));
       texts.emplace_back(name, std::move(text));
     }
   }

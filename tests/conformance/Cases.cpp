@@ -199,6 +199,10 @@ const std::vector<checked::Problem> &edgeCases() {
       {"flash_attention heads=2 kv_heads=1 seq_q=140 seq_k=900 head_dim=64", {}, 1, {}, sharpenScores},
       {"flash_attention heads=2 seq_q=600 head_dim=128 causal=true dtype=fp16", {}, 1, {}, sharpenScores},
       {"flash_attention heads=2 seq_q=200 seq_k=200 head_dim=80 value_dim=48 causal=true out_dtype=fp32", {}},
+      // Scales of the scores: above the default, as of a stretched context, and below.
+      {"flash_attention heads=2 seq_q=40 seq_k=72 head_dim=64 causal=true scale=0.3", {}},
+      {"flash_attention heads=1 seq_q=140 seq_k=260 head_dim=192 value_dim=128 causal=true scale=0.13523377", {}},
+      {"flash_attention batch=2 heads=1 seq_q=70 seq_k=100 head_dim=80 varlen=true dtype=fp16 scale=0.01", {}},
 
       // fp8_block_matmul: scale blocks that are whole and cut in each dimension.
       {"fp8_block_matmul m=64 n=128 k=128 out_dtype=fp16", {}},

@@ -33,6 +33,8 @@ def allowed(attribute):
         return "`true`, `false`"
     if attribute["kind"] == "text":
         return "any text"
+    if attribute["kind"] == "number":
+        return f"above 0, at most {attribute['maximum']}"
     least, most = attribute["minimum"], attribute["maximum"]
     text = f"{least} or more" if most == LARGEST else f"{least} to {most}"
     return text + (", or `*`" if attribute["kind"] == "dimension" else "")

@@ -15,8 +15,8 @@
 #include "src/kernels/vocabulary/OnlineSoftmax.h"
 #include "src/kernels/vocabulary/Raster.h"
 #include "src/kernels/vocabulary/Sequences.h"
+#include "src/ops/ScalarDefault.h"
 
-#include <cmath>
 #include <limits>
 #include <numbers>
 
@@ -181,7 +181,7 @@ Value FlashAttentionWriter::scores(Value keyRows, Value firstKey, bool masked) {
   for (auto [query, key] : llvm::zip_equal(queryBuffers_, keyBuffers_)) {
     product = b.dot(b.read(query), b.transpose(b.read(key)), product);
   }
-  double scale = std::numbers::log2e / std::sqrt(double(description_.integer("head_dim")));
+  double scale = std::numbers::log2e * numberOf("scale", description_);
   Value scaled = b.mulf(product, b.full(scale, {tile_.m, tile_.n}, b.getF32Type()));
   if (!masked) {
     return scaled;

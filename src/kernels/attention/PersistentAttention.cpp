@@ -9,8 +9,8 @@
 #include "src/kernels/vocabulary/Sequences.h"
 #include "src/kernels/vocabulary/TileRows.h"
 #include "src/kernels/vocabulary/TileStore.h"
+#include "src/ops/ScalarDefault.h"
 
-#include <cmath>
 #include <limits>
 #include <numbers>
 
@@ -168,7 +168,7 @@ Shapes::Shapes(const Description &description, const AttentionTile &chosen, MLIR
       valueDim(description.integer("value_dim")), headParts(splitDimension(headDim, kLeastPart)),
       valueParts(splitDimension(valueDim, kLeastPart)), type(elementTypeOf(description.word("dtype"), context)),
       outputType(elementTypeOf(description.word("out_dtype"), context)), isCausal(description.flag("causal")),
-      isVarlen(description.flag("varlen")), scale(std::numbers::log2e / std::sqrt(double(headDim))) {
+      isVarlen(description.flag("varlen")), scale(std::numbers::log2e * numberOf("scale", description)) {
   const Dimension &keys = description.dimension("seq_k");
   isRagged = isVarlen || (keys.isStatic() ? keys.value : keys.divisor) % tile.keys != 0;
   // Where the diagonal of each tile is that of a block, all of its queries see the blocks before.

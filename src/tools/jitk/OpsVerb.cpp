@@ -34,6 +34,9 @@ static std::string allowedCell(const Json &attribute) {
   if (attribute["kind"] == "text") {
     return "any text";
   }
+  if (attribute["kind"] == "number") {
+    return "above 0 ... " + attribute["maximum"].dump();
+  }
   bool bounded = attribute["maximum"] != Dimension::kLargest;
   std::string range = attribute["minimum"].dump() + (bounded ? " ... " + attribute["maximum"].dump() : " or more");
   return attribute["kind"] == "dimension" ? range + ", or *" : range;

@@ -132,6 +132,38 @@ TEST_CASE("a scalar's default follows from the attributes") {
   CHECK(defaultOf({"ratio", "0.25", ""}, *parseDescription("matmul m=1 n=1 k=1")) == 0.25);
 }
 
+TEST_CASE("equal numbers are equal attributes") {
+  const std::string op = "flash_attention heads=1 seq_q=1 head_dim=64 scale=";
+  for (const char *text : {"0.25", "2.5e-1", "0.2500000001", "00.250"}) {
+    CAPTURE(text);
+    CHECK(parseDescription(op + text)->word("scale") == "0.25");
+  }
+  CHECK(parseDescription(op + "1e-05")->toString() == parseDescription(op + "0.00001")->toString());
+  CHECK(parseDescription(op + "65536")->word("scale") == "65536");
+  CHECK(numberOf("scale", *parseDescription(op + "0.1")) == double(0.1f));
+  Description written = *parseDescription(op + "0.3");
+  CHECK(*parseDescription(written.toString()) == written);
+}
+
+TEST_CASE("a number that equals its default is as none") {
+  const std::string op = "flash_attention heads=1 seq_q=1 head_dim=64";
+  CHECK(*parseDescription(op + " scale=0.125") == *parseDescription(op));
+  CHECK(numberOf("scale", *parseDescription(op)) == 0.125);
+  CHECK(parseDescription(op + " value_dim=32 scale=0.125")->word("scale") == "");
+  const std::string wide = "flash_attention heads=1 seq_q=1 head_dim=128";
+  CHECK(*parseDescription(wide + " scale=0.08838834764831845") == *parseDescription(wide));
+  CHECK(numberOf("scale", *parseDescription(wide)) == 1 / std::sqrt(128.0));
+}
+
+TEST_CASE("what is no number above 0 is refused") {
+  for (const char *text : {"0", "-0", "-0.125", "", "nan", "inf", "1e-40", "1e-400", "1e400", "65536.1", "0x1p3",
+                           "0.1f", "+0.1", "0,1", "1/8", "@head_dim"}) {
+    CAPTURE(text);
+    CHECK(failure("flash_attention heads=1 seq_q=1 head_dim=64 scale=" + std::string(text)) ==
+          "attribute scale must be a number above 0 and at most 65536: got '" + std::string(text) + "'");
+  }
+}
+
 TEST_CASE("shapes follow flags and sums, and tensors that are not there are left out") {
   auto shapesOf = [](std::string_view line) {
     Result<Description> description = parseDescription(line);

@@ -418,13 +418,15 @@ static std::string failure(std::string_view text) {
 TEST_CASE("a plan file is written as it was read") {
   Result<std::vector<Plan::Item>> items = parsePlanFile(R"({"jitk_plan": 1, "model": "ignored", "kernels": [
     {"op": "matmul", "attributes": {"m": "*<=1024", "n": 4096, "k": "7168"}, "priority": 2},
-    {"op": "flash_attention", "attributes": {"heads": 8, "seq_q": "*", "head_dim": 128, "causal": true}}]})");
+    {"op": "flash_attention", "attributes": {"heads": 8, "seq_q": "*", "head_dim": 128, "causal": true,
+                                             "scale": 0.250}}]})");
   REQUIRE(items.ok());
   REQUIRE(items->size() == 2);
   CHECK((*items)[0].problem->text == "matmul accumulate=false activation=none b_layout=row bias=false dtype=bf16 "
                                      "k=7168 m=*<=1024 n=4096 out_dtype=bf16 residual=false");
   CHECK((*items)[0].priority == 2);
   CHECK((*items)[1].problem->description.flag("causal"));
+  CHECK((*items)[1].problem->description.word("scale") == "0.25");
   Result<std::vector<Plan::Item>> again = parsePlanFile(writePlanFile(*items));
   REQUIRE(again.ok());
   for (size_t i = 0; i < 2; ++i) {
@@ -448,6 +450,9 @@ TEST_CASE("what is no plan file is refused, with the place") {
   CHECK(failure(R"({"jitk_plan": 1})") == "plan file must have the member kernels, a list");
   CHECK(failure(R"({"jitk_plan": 1, "kernels": [7]})") ==
         "plan file kernel must be an object with a string member op; in kernel 0 of the plan file");
+  CHECK(failure(R"({"jitk_plan": 1, "kernels": [{"op": "flash_attention", "attributes": {"heads": 1, "seq_q": 1,
+                                                "head_dim": 64, "scale": -0.5}}]})")
+            .starts_with("attribute scale must be a number above 0 and at most 65536: got '-0.5'"));
   CHECK(failure(R"({"jitk_plan": 1, "kernels": [{"op": "matmul", "attributes": {"m": 1.5}}]})") ==
         "plan file attribute m must be a string, an integer or a truth value: got 1.5; in kernel 0 of the plan file");
   CHECK(failure(R"({"jitk_plan": 1, "kernels": [{"op": "matmul", "attributes": {"m": 1, "n": 1, "k": 1}},
