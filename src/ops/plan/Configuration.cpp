@@ -2,12 +2,26 @@
 
 #include "src/ops/JsonText.h"
 
+#include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 namespace jitk {
 
 struct Configuration::Json {
   nlohmann::ordered_json object;
+};
+
+struct Configuration::Field {
+  const nlohmann::ordered_json *json = nullptr;
+
+  std::string text() const { return json ? json->dump() : "none"; }
+  bool isIntegerWithin(int64_t least, int64_t most) const {
+    return json && json->is_number_integer() && *json >= least && *json <= most;
+  }
+  template <typename Predicate> bool isListOf(Predicate predicate) const {
+    return json && json->is_array() && std::ranges::all_of(*json, predicate);
+  }
 };
 
 Configuration::Configuration(std::unique_ptr<Json> json) : json_(std::move(json)) {}
@@ -27,9 +41,23 @@ Result<Configuration> Configuration::parse(std::string_view text) {
   return Configuration(std::move(json));
 }
 
+Configuration::Field Configuration::find(std::string_view field) const {
+  const nlohmann::ordered_json *value = &json_->object;
+  while (!field.empty()) {
+    size_t end = std::min(field.find('.'), field.size());
+    auto member = value->is_object() ? value->find(field.substr(0, end)) : value->end();
+    if (member == value->end()) {
+      return {};
+    }
+    value = &*member;
+    field.remove_prefix(std::min(end + 1, field.size()));
+  }
+  return {value};
+}
+
 bool Configuration::has(std::string_view field) const {
-  auto found = json_->object.find(field);
-  return found != json_->object.end() && !found->is_null();
+  Field value = find(field);
+  return value.json && !value.json->is_null();
 }
 
 void Configuration::contradict(std::string_view field, const std::string &wanted, const std::string &found) {
@@ -42,57 +70,86 @@ void Configuration::contradict(std::string_view field, const std::string &wanted
 static constexpr int64_t kLargest = int64_t(1) << 24;
 
 int64_t Configuration::integer(std::string_view field, int64_t least) {
-  std::string wanted = "be an integer between " + std::to_string(least) + " and " + std::to_string(kLargest);
-  auto value = json_->object.find(field);
-  if (value == json_->object.end()) {
-    contradict(field, wanted, "none");
+  Field value = find(field);
+  if (!value.isIntegerWithin(least, kLargest)) {
+    contradict(field, "be an integer between " + std::to_string(least) + " and " + std::to_string(kLargest),
+               value.text());
     return least;
   }
-  if (!value->is_number_integer() || *value < least || *value > kLargest) {
-    contradict(field, wanted, value->dump());
-    return least;
-  }
-  return value->get<int64_t>();
+  return value.json->get<int64_t>();
 }
 
 int64_t Configuration::positive(std::string_view field) { return integer(field, 1); }
 
 int64_t Configuration::natural(std::string_view field) { return integer(field, 0); }
 
+double Configuration::number(std::string_view field, double least) {
+  Field value = find(field);
+  // JSON has no infinities, but its reader gives one for a number beyond a double's range.
+  if (!value.json || !value.json->is_number() || !(value.json->get<double>() >= least) ||
+      !std::isfinite(value.json->get<double>())) {
+    contradict(field, "be a number of at least " + nlohmann::json(least).dump(), value.text());
+    return least;
+  }
+  return value.json->get<double>();
+}
+
 std::string Configuration::word(std::string_view field) {
-  auto value = json_->object.find(field);
-  if (value == json_->object.end() || !value->is_string()) {
-    contradict(field, "be a string", value == json_->object.end() ? "none" : value->dump());
+  Field value = find(field);
+  if (!value.json || !value.json->is_string()) {
+    contradict(field, "be a string", value.text());
     return {};
   }
-  return value->get<std::string>();
+  return value.json->get<std::string>();
+}
+
+std::string Configuration::word(std::string_view field, std::string_view older) {
+  if (!has(field)) {
+    return word(older);
+  }
+  if (has(older) && word(field) != word(older)) {
+    contradict(field, "equal " + std::string(older) + " '" + word(older) + "'", "'" + word(field) + "'");
+  }
+  return word(field);
+}
+
+std::vector<std::string> Configuration::words(std::string_view field) {
+  Field value = find(field);
+  if (!value.isListOf([](const auto &each) { return each.is_string(); })) {
+    contradict(field, "be a list of strings", value.text());
+    return {};
+  }
+  return value.json->get<std::vector<std::string>>();
+}
+
+std::vector<int64_t> Configuration::naturals(std::string_view field) {
+  Field value = find(field);
+  if (!value.isListOf([](const auto &each) { return Field{&each}.isIntegerWithin(0, kLargest); })) {
+    contradict(field, "be a list of integers between 0 and " + std::to_string(kLargest), value.text());
+    return {};
+  }
+  return value.json->get<std::vector<int64_t>>();
 }
 
 std::string Configuration::dtype() {
   std::string_view field = has("dtype") ? "dtype" : "torch_dtype";
-  std::string name = word(field);
+  std::string name = word("dtype", "torch_dtype");
   if (name != "bfloat16" && name != "float16") {
     contradict(field, "be bfloat16 or float16", "'" + name + "'");
   }
   return name == "float16" ? "fp16" : "bf16";
 }
 
-/// The text of `object.field`, "none" where either is absent.
-static std::string nestedText(const nlohmann::json &object, std::string_view field) {
-  return object.is_object() && object.contains(field) ? object[field].dump() : "none";
-}
-
-void Configuration::requireWord(std::string_view object, std::string_view field, std::string_view wanted) {
-  std::string found = nestedText(json_->object[object], field);
-  if (std::string text = nlohmann::json(wanted).dump(); found != text) {
-    contradict(std::string(object) + "." + std::string(field), "be " + text, found);
+void Configuration::require(std::string_view field, std::string_view wanted) {
+  Field value = find(field);
+  if (!value.json || *value.json != nlohmann::ordered_json::parse(wanted)) {
+    contradict(field, "be " + std::string(wanted), value.text());
   }
 }
 
-void Configuration::requireBlock(std::string_view object, std::string_view field, int64_t rows, int64_t columns) {
-  std::string found = nestedText(json_->object[object], field);
-  if (std::string text = nlohmann::json{rows, columns}.dump(); found != text) {
-    contradict(std::string(object) + "." + std::string(field), "be " + text, found);
+void Configuration::requireIfGiven(std::string_view field, std::string_view wanted) {
+  if (has(field)) {
+    require(field, wanted);
   }
 }
 

@@ -1,5 +1,6 @@
 #include "src/ops/plan/LayerPlanner.h"
 
+#include "src/ops/Number.h"
 #include "src/ops/OpSchema.h"
 
 #include <algorithm>
@@ -68,10 +69,13 @@ void LayerPlanner::experts(const std::string &prefix, int64_t count, int64_t wid
 }
 
 void LayerPlanner::prefillAttention(const std::string &use, int64_t heads, int64_t keyHeads, int64_t headDim,
-                                    int64_t valueDim) {
+                                    int64_t valueDim, double scale) {
   std::string rest = " seq_k=*<=" + std::to_string(facts_.longestContext) + " heads=" + std::to_string(heads) +
                      " kv_heads=" + std::to_string(keyHeads) + " head_dim=" + std::to_string(headDim) +
                      " value_dim=" + std::to_string(valueDim) + " causal=true varlen=true dtype=" + facts_.dtype;
+  if (scale > 0) {
+    rest += " scale=" + numberText(float(scale));
+  }
   for (int64_t tokens : buckets_) {
     add(use, "flash_attention batch=* seq_q=*<=" + std::to_string(tokens) + rest);
   }

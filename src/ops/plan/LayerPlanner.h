@@ -42,8 +42,10 @@ public:
   void latentDecode(const std::string &use, int64_t heads, int64_t latentDim, int64_t ropeDim);
   /// The same over paged caches of keys and values.
   void pagedDecode(const std::string &use, int64_t heads, int64_t keyHeads, int64_t headDim);
-  /// Causal attention of each sequence's new tokens over all its keys.
-  void prefillAttention(const std::string &use, int64_t heads, int64_t keyHeads, int64_t headDim, int64_t valueDim);
+  /// Causal attention of each sequence's new tokens over all its keys. `scale` is that of the scores; 0 = the op's
+  /// default.
+  void prefillAttention(const std::string &use, int64_t heads, int64_t keyHeads, int64_t headDim, int64_t valueDim,
+                        double scale = 0);
   /// The gated delta rule on a pool of states: new tokens of packed sequences by chunks, and one token of each of many
   /// sequences. Neither kernel is made for a number of tokens, so that one of each serves all buckets.
   void gatedDeltaRule(const std::string &prefix, int64_t keyHeads, int64_t valueHeads, int64_t keyDim,

@@ -25,6 +25,15 @@ ModelPlan planOf(const std::string &model, int64_t ranks, int64_t maxTokens) {
   return *std::move(plan);
 }
 
+/// The plan of a model with members replaced, and removed where they are null, for up to 16 tokens.
+ModelPlan planWith(const std::string &model, const char *members, int64_t ranks = 1) {
+  Json json = Json::parse(readModel(model));
+  json.merge_patch(Json::parse(members));
+  Result<ModelPlan> plan = planModel(json.dump(), {ranks, 16});
+  REQUIRE_MESSAGE(plan.ok(), plan.status().toString());
+  return *std::move(plan);
+}
+
 /// What a plan holds for one bucket, as "use: op [n, k] out_dtype" for matmuls.
 std::set<std::string> matmulsOf(const ModelPlan &plan) {
   std::set<std::string> lines;
@@ -49,6 +58,19 @@ std::vector<std::string> textsOf(const ModelPlan &plan, std::string_view op) {
     }
   }
   return texts;
+}
+
+/// Checks the kernels, each as "use, use: description".
+void checkLines(const ModelPlan &plan, const std::vector<std::string> &wanted) {
+  REQUIRE(plan.kernels.size() == wanted.size());
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    const std::vector<std::string> &uses = plan.kernels[i].uses;
+    std::string line = uses.front();
+    for (size_t use = 1; use < uses.size(); ++use) {
+      line += ", " + uses[use];
+    }
+    CHECK(line + ": " + plan.kernels[i].description.toString() == wanted[i]);
+  }
 }
 
 std::vector<std::string> missingFrom(const ModelPlan &plan) {
@@ -231,6 +253,151 @@ TEST_CASE("layers that a model does not have are not planned") {
   CHECK(matmulsOf(*planModel(model.dump(), {1, 16})).size() == 8);
 }
 
+// Sizes that all differ, and so do their shares, sums and products: one in the place of another shows.
+TEST_CASE("every kernel of a DeepSeek-V3 whose sizes all differ, on one of two ranks") {
+  ModelPlan plan = planWith("deepseek-v3", R"({"hidden_size": 1664, "intermediate_size": 2816,
+      "moe_intermediate_size": 1280, "n_routed_experts": 24, "n_shared_experts": 3, "num_experts_per_tok": 5,
+      "first_k_dense_replace": 2, "num_hidden_layers": 7, "num_attention_heads": 16, "num_key_value_heads": 16,
+      "q_lora_rank": 176, "kv_lora_rank": 208, "qk_nope_head_dim": 96, "qk_rope_head_dim": 32, "v_head_dim": 48,
+      "vocab_size": 5000, "max_position_embeddings": 9000,
+      "rope_scaling": {"type": "yarn", "factor": 4, "mscale_all_dim": 0.5}})",
+                            2);
+  const std::string self = "layers.*.self_attn.", moe = "layers.moe.mlp.", dense = "layers.dense.mlp.";
+  const std::string fp8 = "fp8_block_matmul ", m = " m=*<=16 ", bf16 = "out_dtype=bf16";
+  const std::string decode = "mla_decode batch=*<=16 causal=false heads=8 kv_format=bf16 latent_dim=208 max_kv=*<=9000 "
+                             "num_pages=* out_dtype=bf16 page_size=64 reuse_schedule=";
+  checkLines(
+      plan,
+      {self + "q_a_proj: " + fp8 + "k=1664" + m + "n=176 " + bf16,
+       self + "q_b_proj: " + fp8 + "k=176" + m + "n=1024 " + bf16,
+       self + "kv_a_proj_with_mqa: " + fp8 + "k=1664" + m + "n=240 " + bf16,
+       self + "kv_b_proj: " + fp8 + "k=208" + m + "n=1152 " + bf16,
+       self + "o_proj: " + fp8 + "k=384" + m + "n=1664 " + bf16,
+       self + "prefill: flash_attention batch=* causal=true dtype=bf16 head_dim=128 heads=8 kv_heads=8 "
+              "out_dtype=bf16 scale=0.10106624 seq_k=*<=9000 seq_q=*<=16 value_dim=48 varlen=true",
+       self + "decode: " + decode + "false rope_dim=32 seq_q=1 splits=*",
+       self + "decode: " + decode + "true rope_dim=32 seq_q=1 splits=*",
+       dense + "gate_up_proj: " + fp8 + "k=1664" + m + "n=2816 " + bf16,
+       dense + "down_proj: " + fp8 + "k=1408" + m + "n=1664 " + bf16,
+       moe + "shared_experts.gate_up_proj: " + fp8 + "k=1664" + m + "n=3840 " + bf16,
+       moe + "shared_experts.down_proj: " + fp8 + "k=1920" + m + "n=1664 " + bf16,
+       moe + "gate: matmul accumulate=false activation=none b_layout=col bias=false dtype=bf16 k=1664" + m +
+           "n=24 out_dtype=fp32 residual=false",
+       moe +
+           "experts.gate_up_proj: grouped_fp8_block_matmul expected_m=0 groups=24 k=1664 m=* masked=false "
+           "n=1280 " +
+           bf16,
+       moe + "experts.down_proj: grouped_fp8_block_matmul expected_m=0 groups=24 k=640 m=* masked=false n=1664 " + bf16,
+       "lm_head: matmul accumulate=false activation=none b_layout=col bias=false dtype=bf16 k=1664" + m +
+           "n=2500 out_dtype=bf16 residual=false"});
+}
+
+TEST_CASE("every kernel of a Qwen3-Next whose sizes all differ, on one of two ranks") {
+  ModelPlan plan = planWith("qwen3-next-80b-a3b", R"({"hidden_size": 320, "intermediate_size": 448,
+      "moe_intermediate_size": 112, "shared_expert_intermediate_size": 208, "num_experts": 40,
+      "num_experts_per_tok": 6, "num_hidden_layers": 5, "full_attention_interval": null, "layer_types":
+      ["full_attention", "linear_attention", "linear_attention", "full_attention", "linear_attention"],
+      "mlp_only_layers": [1], "num_attention_heads": 12, "num_key_value_heads": 4, "head_dim": 48,
+      "linear_num_key_heads": 6, "linear_num_value_heads": 18, "linear_key_head_dim": 24,
+      "linear_value_head_dim": 80, "vocab_size": 7000, "max_position_embeddings": 9000})",
+                            2);
+  const std::string full = "layers.full.self_attn.", linear = "layers.linear.linear_attn.";
+  auto matmul = [](int64_t n, int64_t k) {
+    return "matmul accumulate=false activation=none b_layout=col bias=false dtype=bf16 k=" + std::to_string(k) +
+           " m=*<=16 n=" + std::to_string(n) + " out_dtype=bf16 residual=false";
+  };
+  const std::string delta = "gated_delta_rule batch=", states = " qk_heads=3 qk_l2norm=true slots=* "
+                                                                "state_layout=value-major state_pool=true tokens=";
+  const std::string decode = full + "decode: paged_attention batch=*<=16 causal=false dtype=bf16 head_dim=48 heads=6 "
+                                    "kv_heads=2 max_kv=*<=9000 num_pages=* out_dtype=bf16 page_size=64 reuse_schedule=";
+  const std::string rule = " beta_dtype=bf16 chunk=64 dtype=bf16 initial_state=false key_dim=24 mode=";
+  checkLines(
+      plan,
+      {linear + "in_proj_qkvz: " + matmul(1584, 320), linear + "in_proj_ba: " + matmul(18, 320),
+       linear + "out_proj: " + matmul(320, 720),
+       linear + "prefill: " + delta + "*" + rule + "chunk" + states + "*<=16 v_heads=9 value_dim=80 varlen=true",
+       linear + "decode: " + delta + "*<=16" + rule + "recurrent" + states + "1 v_heads=9 value_dim=80 varlen=false",
+       full + "q_proj: " + matmul(576, 320), full + "k_proj, " + full + "v_proj: " + matmul(96, 320),
+       full + "o_proj: " + matmul(320, 288),
+       full + "prefill: flash_attention batch=* causal=true dtype=bf16 head_dim=48 heads=6 kv_heads=2 "
+              "out_dtype=bf16 seq_k=*<=9000 seq_q=*<=16 value_dim=48 varlen=true",
+       decode + "false seq_q=1 splits=* value_dim=48", decode + "true seq_q=1 splits=* value_dim=48",
+       "layers.dense.mlp.gate_up_proj: " + matmul(448, 320), "layers.dense.mlp.down_proj: " + matmul(320, 224),
+       "layers.moe.mlp.shared_expert.gate_up_proj: " + matmul(208, 320),
+       "layers.moe.mlp.shared_expert.down_proj: " + matmul(320, 104),
+       "layers.moe.mlp.shared_expert_gate: " + matmul(1, 320), "layers.moe.mlp.gate: " + matmul(40, 320),
+       "lm_head: " + matmul(3500, 320)});
+}
+
+TEST_CASE("YaRN scales the scores of DeepSeek-V3's prefill") {
+  auto scaleOf = [](const char *members) {
+    std::vector<std::string> texts = textsOf(planWith("deepseek-v3", members), "flash_attention");
+    REQUIRE(texts.size() == 1);
+    size_t place = texts.front().find(" scale=");
+    return place == std::string::npos ? ""
+                                      : texts.front().substr(place + 7, texts.front().find(' ', place + 7) - place - 7);
+  };
+  // (1 + 0.1 ln 40)^2 / sqrt(192)
+  CHECK(scaleOf(R"({"rope_scaling": {"type": "yarn", "factor": 40, "mscale": 1.0, "mscale_all_dim": 1.0}})") ==
+        "0.13523377");
+  CHECK(scaleOf(R"({"rope_parameters": {"rope_type": "yarn", "factor": 40, "mscale_all_dim": 1.0}})") == "0.13523377");
+  for (const char *unscaled :
+       {R"({})", R"({"rope_scaling": null})", R"({"rope_scaling": {"type": "yarn", "factor": 40, "mscale": 1.0}})",
+        R"({"rope_scaling": {"type": "yarn", "factor": 1, "mscale_all_dim": 1.0}})",
+        R"({"rope_parameters": {"rope_type": "default", "rope_theta": 10000}})"}) {
+    CAPTURE(unscaled);
+    CHECK(scaleOf(unscaled) == "");
+  }
+}
+
+TEST_CASE("the layers' kinds of attention come from a list or an interval") {
+  auto opsOf = [](const char *members) {
+    ModelPlan plan = planWith("qwen3-next-80b-a3b", members);
+    return std::pair(textsOf(plan, "gated_delta_rule").size(), textsOf(plan, "flash_attention").size());
+  };
+  using Counts = std::pair<size_t, size_t>;
+  CHECK(opsOf(R"({"full_attention_interval": 1})") == Counts(0, 1));
+  CHECK(opsOf(R"({"full_attention_interval": 49})") == Counts(2, 0));
+  CHECK(opsOf(R"({"full_attention_interval": 48})") == Counts(2, 1));
+  CHECK(opsOf(R"({"num_hidden_layers": 2, "full_attention_interval": null,
+                  "layer_types": ["full_attention", "full_attention"]})") == Counts(0, 1));
+  CHECK(opsOf(R"({"num_hidden_layers": 2, "full_attention_interval": null,
+                  "layer_types": ["linear_attention", "linear_attention"]})") == Counts(2, 0));
+  CHECK(opsOf(R"({"num_hidden_layers": 2, "full_attention_interval": 2,
+                  "layer_types": ["linear_attention", "full_attention"]})") == Counts(2, 1));
+}
+
+TEST_CASE("layers without experts have one wide perceptron") {
+  auto kindsOf = [](const char *model, const char *members) {
+    std::string kinds;
+    for (const std::string &line : matmulsOf(planWith(model, members))) {
+      bool isDown = line.find(".down_proj:") != std::string::npos;
+      kinds += isDown && line.find(".experts.") == std::string::npos ? line.substr(0, line.find(':')) + " " : "";
+    }
+    return kinds;
+  };
+  const std::string dense = "layers.dense.mlp.down_proj ";
+  const std::string ofQwen = "layers.moe.mlp.shared_expert.down_proj ",
+                    ofDeepSeek = "layers.moe.mlp.shared_experts.down_proj ";
+  const char *qwen = "qwen3-next-80b-a3b", *deepSeek = "deepseek-v3";
+  CHECK(kindsOf(qwen, R"({"mlp_only_layers": [], "decoder_sparse_step": 1})") ==
+        "layers.*.mlp.shared_expert.down_proj ");
+  CHECK(kindsOf(qwen, R"({"mlp_only_layers": [0, 1]})") == dense + ofQwen);
+  CHECK(kindsOf(qwen, R"({"decoder_sparse_step": 2})") == dense + ofQwen);
+  CHECK(kindsOf(qwen, R"({"decoder_sparse_step": 49})") == dense);
+  CHECK(kindsOf(qwen, R"({"decoder_sparse_step": 20, "mlp_only_layers": [19, 19, 38]})") == dense + ofQwen);
+  CHECK(kindsOf(qwen, R"({"decoder_sparse_step": 20, "mlp_only_layers": [19, 39]})") == dense);
+  CHECK(kindsOf(deepSeek, R"({"first_k_dense_replace": 0, "moe_layer_freq": 1})") == ofDeepSeek);
+  CHECK(kindsOf(deepSeek, R"({"first_k_dense_replace": 0, "moe_layer_freq": 2})") == dense + ofDeepSeek);
+  CHECK(kindsOf(deepSeek, R"({"first_k_dense_replace": 1, "moe_layer_freq": 60})") == dense + ofDeepSeek);
+  CHECK(kindsOf(deepSeek, R"({"first_k_dense_replace": 1, "moe_layer_freq": 61})") == dense);
+}
+
+TEST_CASE("layers that predict further tokens are named as missing") {
+  CHECK(missingFrom(planWith("deepseek-v3", R"({"num_nextn_predict_layers": 1})")).back() == "multi_token_prediction");
+  CHECK(missingFrom(planWith("deepseek-v3", R"({"num_nextn_predict_layers": 0})")).back() == "sampling");
+}
+
 TEST_CASE("the plan file names kernels, uses and what is missing") {
   Json plan = Json::parse(planOf("deepseek-v3", 8, 16).toJson());
   CHECK(plan["jitk_plan"] == 1);
@@ -362,6 +529,82 @@ TEST_CASE("values that contradict each other are refused") {
         "field linear_num_value_heads must be a multiple of linear_num_key_heads 16: got 40");
   CHECK(failureWith("qwen3-next-80b-a3b", "num_experts_per_tok", "513") ==
         "field num_experts_per_tok must be at most num_experts 512: got 513");
+}
+
+TEST_CASE("fields that stand twice, or in two places, must agree") {
+  CHECK(failureWith("deepseek-v3", "dtype", "\"float16\"") ==
+        "field dtype must equal torch_dtype 'bfloat16': got 'float16'");
+  CHECK(failureWith("deepseek-v3", "rope_scaling", R"({"type": "yarn", "rope_type": "default", "factor": 4})") ==
+        "field rope_scaling.rope_type must equal rope_scaling.type 'yarn': got 'default'");
+  Json both = Json::parse(readModel("deepseek-v3"));
+  both["rope_scaling"] = both["rope_parameters"] = Json::parse(R"({"type": "yarn", "factor": 4})");
+  CHECK(failureOf(both.dump()) == "field rope_scaling must be absent where rope_parameters stands: got both");
+}
+
+TEST_CASE("kinds of layers that contradict the layers are refused") {
+  const char *model = "qwen3-next-80b-a3b";
+  CHECK(failureWith(model, "layer_types", Json(Names(48, "full_attention")).dump()) ==
+        "field layer_types[0] must agree with full_attention_interval 4: got 'full_attention'");
+  CHECK(failureWith(model, "layer_types", Json(Names(47, "linear_attention")).dump()) ==
+        "field layer_types must name each of num_hidden_layers 48: got 47");
+  CHECK(failureWith(model, "layer_types", Json(Names(48, "sliding_attention")).dump()) ==
+        "field layer_types[0] must be full_attention or linear_attention: got 'sliding_attention'");
+  CHECK(failureWith(model, "layer_types", "[1]") == "field layer_types must be a list of strings: got [1]");
+  CHECK(failureWith(model, "mlp_only_layers", "[0, 48]") ==
+        "field mlp_only_layers must name layers below num_hidden_layers 48: got 48");
+  CHECK(failureWith(model, "mlp_only_layers", "[-1]") ==
+        "field mlp_only_layers must be a list of integers between 0 and 16777216: got [-1]");
+  CHECK(failureWith(model, "decoder_sparse_step", "0") ==
+        "field decoder_sparse_step must be an integer between 1 and 16777216: got 0");
+  Json wide = Json::parse(readModel(model));
+  wide["mlp_only_layers"] = {0};
+  wide["intermediate_size"] = 5121;
+  CHECK(failureOf(wide.dump(), {2, 16}) == "field intermediate_size must give equal shares to 2 ranks: got 5121");
+  wide.erase("intermediate_size");
+  CHECK(failureOf(wide.dump()) == "field intermediate_size must be an integer between 1 and 16777216: got none");
+  CHECK(failureWith("deepseek-v3", "moe_layer_freq", "0") ==
+        "field moe_layer_freq must be an integer between 1 and 16777216: got 0");
+}
+
+TEST_CASE("what a plan takes for granted is refused where a model says otherwise") {
+  for (const char *model : {"deepseek-v3", "qwen3-next-80b-a3b"}) {
+    CHECK(failureWith(model, "attention_bias", "true") == "field attention_bias must be false: got true");
+    CHECK(failureWith(model, "hidden_act", "\"gelu\"") == "field hidden_act must be \"silu\": got \"gelu\"");
+  }
+  CHECK(failureWith("qwen3-next-80b-a3b", "use_sliding_window", "true") ==
+        "field use_sliding_window must be false: got true");
+  CHECK(failureWith("deepseek-v3", "quantization_config/modules_to_not_convert", "[\"o_proj\"]") ==
+        "field quantization_config.modules_to_not_convert must be []: got [\"o_proj\"]");
+}
+
+TEST_CASE("a context that is stretched in a way that is not planned is refused") {
+  const char *model = "deepseek-v3";
+  CHECK(failureWith(model, "rope_scaling", R"({"type": "linear", "factor": 4})") ==
+        "field rope_scaling.type must be default or yarn: got 'linear'");
+  CHECK(failureWith(model, "rope_scaling", R"({"type": "yarn"})") ==
+        "field rope_scaling.factor must be a number of at least 1.0: got none");
+  CHECK(failureWith(model, "rope_scaling", R"({"type": "yarn", "factor": 0.5})") ==
+        "field rope_scaling.factor must be a number of at least 1.0: got 0.5");
+  CHECK(failureWith(model, "rope_scaling", R"({"type": "yarn", "factor": 4, "mscale_all_dim": "1"})") ==
+        "field rope_scaling.mscale_all_dim must be a number of at least 0.0: got \"1\"");
+  CHECK(failureWith(model, "rope_scaling", R"({"type": "yarn", "factor": 4, "mscale_all_dim": 1e6})") ==
+        "attribute scale must be a number above 0 and at most 65536: got '1386968448'; while planning "
+        "layers.*.self_attn.prefill");
+  CHECK(failureWith(model, "rope_scaling", "7") == "field rope_scaling.type must be a string: got none");
+}
+
+TEST_CASE("groups of experts that contradict the experts are refused") {
+  auto failureOfGroups = [](const char *groups) {
+    Json json = Json::parse(readModel("deepseek-v3"));
+    json.merge_patch(Json::parse(groups));
+    return failureOf(json.dump());
+  };
+  CHECK(failureOfGroups(R"({"n_group": 8})") == "field topk_group must be an integer between 1 and 16777216: got none");
+  CHECK(failureOfGroups(R"({"n_group": 7, "topk_group": 4})") ==
+        "field n_routed_experts must be a multiple of n_group 7: got 256");
+  CHECK(failureOfGroups(R"({"n_group": 8, "topk_group": 9})") == "field topk_group must be at most n_group 8: got 9");
+  CHECK(failureOfGroups(R"({"n_group": 64, "topk_group": 1})") ==
+        "field num_experts_per_tok must be at most the 4 experts of topk_group groups: got 8");
 }
 
 TEST_CASE("a head that no schema takes is refused with the projection's name") {
