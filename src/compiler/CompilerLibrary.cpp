@@ -16,6 +16,7 @@
 #include "src/kernels/user/IrKernel.h"
 #include "src/runtime/BuildId.h"
 #include "src/runtime/Compiler.h"
+#include "src/runtime/SharedMemory.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/AsmState.h"
@@ -90,13 +91,8 @@ Status Compilation::run(llvm::function_ref<void(OpPassManager &)> build, std::st
   return okStatus();
 }
 
-/// Most shared memory that a CTA can have.
-static uint32_t sharedMemoryLimit(const Target &target) {
-  return target.capability == 80 ? 166912 : target.capability >= 90 && target.capability < 120 ? 232448 : 101376;
-}
-
 Status Compilation::completeRecipe() {
-  uint32_t limit = sharedMemoryLimit(target_);
+  uint32_t limit = sharedMemoryLimit(target_.capability);
   // Nobody gives a kernel such memory: an engine's kernel is to declare a workspace.
   if (int64_t bytes = ir::ttg::lookupKernelNumber(*module_, "ttg.global_scratch_memory_size").value_or(0)) {
     return unsupported("the kernel must need no global scratch memory: got " + std::to_string(bytes) + " bytes");

@@ -4,6 +4,7 @@
 #include "src/emulator/HostLoader.h"
 #include "src/emulator/Registers.h"
 #include "src/emulator/TensorMap.h"
+#include "src/runtime/SharedMemory.h"
 #include "src/support/ParallelFor.h"
 
 #include "llvm/Support/FormatVariadic.h"
@@ -29,19 +30,6 @@ constexpr uint32_t maxStacks = 16384;
 // Findings kept of one kind at one place.
 constexpr uint32_t findingsPerSite = 4;
 
-/// Dynamic shared memory of a CTA, at most.
-uint32_t sharedLimit(uint32_t capability) {
-  switch (capability) {
-  case 80:
-    return 166912;
-  case 90:
-  case 100:
-    return 232448;
-  default:
-    return 101376;
-  }
-}
-
 class EmulatorFunction final : public DeviceFunction {
 public:
   EmulatorFunction(EmulatorDevice &device, const KernelRecord &record) : device_(device), record_(record) {}
@@ -63,7 +51,7 @@ public:
   EmulatorModule(EmulatorDevice &device, std::unique_ptr<HostModule> code) : device_(device), code_(std::move(code)) {}
 
   Result<DeviceFunction *> function(const std::string &symbol, uint32_t sharedBytes) override {
-    const uint32_t limit = sharedLimit(device_.options().target.capability);
+    const uint32_t limit = sharedMemoryLimit(device_.options().target.capability);
     if (sharedBytes > limit) {
       return invalidArgument(
           llvm::formatv("shared memory of a cta must not exceed {0} bytes: got {1}", limit, sharedBytes));
@@ -116,9 +104,9 @@ Status checkLaunch(const KernelRecord &kernel, const LaunchParameters &parameter
   if (ctas > maxCtasOfCluster || (ctas > 1 && capability < 90)) {
     return invalidArgument(llvm::formatv("no cluster of {0} ctas on sm_{1}", ctas, capability));
   }
-  if (parameters.sharedBytes > sharedLimit(capability)) {
+  if (parameters.sharedBytes > sharedMemoryLimit(capability)) {
     return invalidArgument(llvm::formatv("shared memory of a cta must not exceed {0} bytes: got {1}",
-                                         sharedLimit(capability), parameters.sharedBytes));
+                                         sharedMemoryLimit(capability), parameters.sharedBytes));
   }
   return okStatus();
 }

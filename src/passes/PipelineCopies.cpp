@@ -25,6 +25,7 @@
 #include "src/passes/layouts/TargetCapability.h"
 #include "src/passes/pipelining/CopyGroups.h"
 #include "src/passes/pipelining/TileSource.h"
+#include "src/runtime/SharedMemory.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -355,20 +356,6 @@ void CopyPipeliner::run() {
 
 // --- which loops -----------------------------------------------------------------------------------------------------
 
-/// Shared memory that one CTA may have.
-static int64_t sharedMemoryOf(unsigned capability) {
-  constexpr int64_t kKibibyte = 1024;
-  switch (capability) {
-  case 80:
-    return 163 * kKibibyte;
-  case 90:
-  case 100:
-    return 227 * kKibibyte;
-  default:
-    return 99 * kKibibyte;
-  }
-}
-
 /// Whether the buffer holds data while `loop` runs that is not the loop's own to replace.
 static bool isAliveIn(scf::ForOp loop, ttg::LocalAllocOp alloc) {
   bool before = false, after = false;
@@ -414,7 +401,7 @@ static int64_t slotsThatFit(const PipelinedLoop &plan, int64_t wanted, unsigned 
   plan.loop->getParentOfType<tt::FuncOp>().walk([&](ttg::LocalAllocOp alloc) {
     others += !replaced.contains(alloc) && isAliveIn(plan.loop, alloc) ? sharedBytes(alloc.getType()) : 0;
   });
-  return std::min(wanted, (sharedMemoryOf(capability) - others - bytesOfStores(plan.loop)) / perSlot);
+  return std::min(wanted, (int64_t(sharedMemoryLimit(capability)) - others - bytesOfStores(plan.loop)) / perSlot);
 }
 
 /// Whether the loop adds one product an iteration to accumulators that fill half of the register file: no other CTA

@@ -7,14 +7,19 @@ namespace jitk {
 
 static constexpr std::string_view kEmulatorPrefix = "emulator:";
 
-static constexpr std::string_view kArchitectures[] = {"sm_80",  "sm_86",   "sm_87",   "sm_89",  "sm_90",   "sm_90a",
-                                                      "sm_100", "sm_100a", "sm_103a", "sm_120", "sm_120a", "sm_121a"};
+static constexpr std::string_view kArchitectures[] = {"sm_80",   "sm_86",   "sm_87",  "sm_89",   "sm_90a", "sm_100",
+                                                      "sm_100a", "sm_103a", "sm_120", "sm_120a", "sm_121a"};
 
 std::span<const std::string_view> Target::architectures() { return kArchitectures; }
 
 static Status malformed(std::string_view text) {
   return invalidArgument("target must be sm_NN or emulator:sm_NN, with an 'a' at the end from sm_90 on: got '" +
                          std::string(text) + "'");
+}
+
+static Status needsSuffix(const Target &target) {
+  return unsupported("target must be " + target.toString() + "a: " + target.architecture() +
+                     " has no wgmma, of which its kernels are made: got '" + target.toString() + "'");
 }
 
 static Status notSupported(std::string_view prefix, std::string_view text) {
@@ -42,6 +47,9 @@ Result<Target> Target::parse(std::string_view text) {
   target.archSpecific = suffix == "a";
   if (!plausible || (!suffix.empty() && (suffix != "a" || target.capability < 90))) {
     return malformed(text);
+  }
+  if (target.capability == 90 && !target.archSpecific) {
+    return needsSuffix(target);
   }
   if (std::ranges::find(kArchitectures, target.architecture()) == std::end(kArchitectures)) {
     return notSupported(target.kind == Kind::Emulator ? kEmulatorPrefix : "", text);

@@ -27,17 +27,17 @@ ROOMS = {
     "backends/nvidia/driver": ["std", "src/support", "src/runtime"],
     # --- from here on the compiler library
     "src/ir": ["std", "mlir", "llvm", "src/support"],
-    "src/passes": ["std", "mlir", "llvm", "src/support", "src/ir", "src/runtime/Target.h"],
+    "src/passes": ["std", "mlir", "llvm", "src/support", "src/ir", "src/runtime/SharedMemory.h", "src/runtime/Target.h"],
     "src/kernels": ["std", "mlir", "llvm", "src/support", "src/ops", "src/ir", "src/runtime/Recipe.h",
-                    "src/runtime/Target.h"],
+                    "src/runtime/SharedMemory.h", "src/runtime/Target.h"],
     "src/emulator": ["std", "mlir", "llvm", "boost", "src/support", "src/ir", "src/runtime/Device.h",
-                     "src/runtime/Compiler.h", "src/runtime/Target.h"],
+                     "src/runtime/Compiler.h", "src/runtime/SharedMemory.h", "src/runtime/Target.h"],
     # No capi and no store: what is cached, and when, is the runtime's business.
     "src/compiler": ["std", "mlir", "llvm", "src/support", "src/ops", "src/ir", "src/passes", "src/kernels",
                      "src/emulator", "src/runtime/Compiler.h", "src/runtime/BuildId.h", "src/runtime/Device.h",
-                     "src/runtime/Recipe.h", "src/runtime/Target.h", "backends/nvidia/codegen"],
+                     "src/runtime/Recipe.h", "src/runtime/SharedMemory.h", "src/runtime/Target.h", "backends/nvidia/codegen"],
     "backends/nvidia/codegen": ["std", "mlir", "llvm", "src/support", "src/ir", "src/passes", "src/emulator",
-                                "src/runtime/Target.h"],
+                                "src/runtime/SharedMemory.h", "src/runtime/Target.h"],
     # --- programs
     "src/tools": ["std", "json", "cli", "mlir", "llvm", "include/jitk", "src/support", "src/ops", "src/reference", "src/ir",
                   "src/passes", "src/emulator", "src/compiler", "backends/nvidia/codegen"],

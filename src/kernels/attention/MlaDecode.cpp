@@ -16,6 +16,7 @@
 #include "src/kernels/attention/MlaDecode.h"
 
 #include "src/kernels/attention/PagedDecode.h"
+#include "src/runtime/SharedMemory.h"
 
 #include <limits>
 
@@ -26,12 +27,13 @@ namespace jitk::kernels {
 static GatheredTile chooseTile(const Target &target, int64_t rowSize) {
   // A row of 576 channels is 1152 bytes: the queries and a ring of two key tiles fill what shared memory there is.
   // The 512-wide output of 64 rows is 128 registers of 256 threads.
-  if (target.capability >= 90 && target.capability < 120) {
+  uint32_t shared = sharedMemoryLimit(target.capability);
+  if (shared >= sharedMemoryLimit(90)) {
     constexpr int64_t kLargestRow = 576;
     return {.rows = 64, .keys = rowSize <= kLargestRow ? 64 : 32, .numWarps = 8, .splitsKeys = true};
   }
-  return target.capability == 80 ? GatheredTile{.rows = 64, .keys = 32, .numWarps = 8, .splitsKeys = true}
-                                 : GatheredTile{.rows = 32, .keys = 16, .numWarps = 8, .splitsKeys = true};
+  return shared >= sharedMemoryLimit(80) ? GatheredTile{.rows = 64, .keys = 32, .numWarps = 8, .splitsKeys = true}
+                                         : GatheredTile{.rows = 32, .keys = 16, .numWarps = 8, .splitsKeys = true};
 }
 
 Result<BuiltKernel> buildMlaDecode(const Description &description, const Target &target, MLIRContext &context) {

@@ -3,6 +3,8 @@
 
 #include "src/kernels/attention/PagedAttention.h"
 
+#include "src/runtime/SharedMemory.h"
+
 #include <limits>
 
 using namespace mlir;
@@ -16,7 +18,7 @@ static GatheredTile chooseTile(const Target &target, int64_t widest) {
   if (widest <= kWide) {
     return {.rows = 64, .keys = 64, .numWarps = 4, .splitsKeys = false};
   }
-  bool isSmall = target.capability != 80 && (target.capability < 90 || target.capability >= 120);
+  bool isSmall = sharedMemoryLimit(target.capability) < sharedMemoryLimit(80);
   return {.rows = 64, .keys = isSmall ? 16 : 32, .numWarps = 8, .splitsKeys = true};
 }
 

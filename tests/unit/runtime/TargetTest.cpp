@@ -7,7 +7,7 @@ using namespace jitk;
 TEST_SUITE_BEGIN("runtime/Target");
 
 TEST_CASE("a target is written as it was read") {
-  for (const char *text : {"sm_80", "sm_89", "sm_90", "sm_90a", "sm_120a", "emulator:sm_80", "emulator:sm_100a"}) {
+  for (const char *text : {"sm_80", "sm_89", "sm_90a", "sm_100", "sm_120a", "emulator:sm_80", "emulator:sm_100a"}) {
     CAPTURE(text);
     Result<Target> target = Target::parse(text);
     REQUIRE(target.ok());
@@ -40,6 +40,20 @@ TEST_CASE("an architecture that no code is generated for is refused with those t
                                                     ? "target must be one of emulator:sm_80, "
                                                     : "target must be one of sm_80, "));
     CHECK(target.status().message().ends_with("sm_121a: got '" + std::string(text) + "'"));
+  }
+}
+
+TEST_CASE("an architecture whose kernels need its other form names that") {
+  for (const char *text : {"sm_90", "emulator:sm_90"}) {
+    CAPTURE(text);
+    Result<Target> target = Target::parse(text);
+    REQUIRE_FALSE(target.ok());
+    CHECK(target.status().code() == StatusCode::Unsupported);
+    std::string name = text;
+    CHECK(target.status().message() == "target must be " + name +
+                                           "a: sm_90 has no wgmma, of which its kernels are "
+                                           "made: got '" +
+                                           name + "'");
   }
 }
 
