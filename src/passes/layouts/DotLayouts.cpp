@@ -196,8 +196,11 @@ void DotRewriter::rewriteForWgmma() {
 
 // --- mma.sync --------------------------------------------------------------------------------------------------------
 
-/// Whether a result that elementwise ops make of `value` becomes the left operand of a dot, or whether `value` comes
-/// from one in that way.
+/// Whether the left operand was computed in registers, of which its rows are its warps'.
+static bool takesLeftFromRegisters(tt::DotOp dot) { return !bufferBehind(beforeWidening(dot.getA()), dot); }
+
+/// Whether a result that elementwise ops make of `value` becomes the left operand of a dot, or the accumulator of one
+/// that has such an operand.
 static bool feedsLeftOperand(Value value, SmallVectorImpl<Value> &visited) {
   if (llvm::is_contained(visited, value)) {
     return false;
@@ -206,10 +209,12 @@ static bool feedsLeftOperand(Value value, SmallVectorImpl<Value> &visited) {
   return llvm::any_of(value.getUses(), [&](OpOperand &use) {
     Operation *user = use.getOwner();
     if (isa<tt::DotOp, ttng::WarpGroupDotOp>(user)) {
-      // A sum that goes on in another product ends where that one ends.
+      // A sum that goes on in another product lies where that one has it.
       constexpr unsigned kAccumulator = 2;
+      auto next = dyn_cast<tt::DotOp>(user);
       return use.getOperandNumber() == 0 ||
-             (use.getOperandNumber() == kAccumulator && feedsLeftOperand(user->getResult(0), visited));
+             (use.getOperandNumber() == kAccumulator &&
+              ((next && takesLeftFromRegisters(next)) || feedsLeftOperand(user->getResult(0), visited)));
     }
     return user->hasTrait<OpTrait::Elementwise>() && user->getNumResults() == 1 &&
            feedsLeftOperand(user->getResult(0), visited);
@@ -218,7 +223,7 @@ static bool feedsLeftOperand(Value value, SmallVectorImpl<Value> &visited) {
 
 bool DotRewriter::isChained() {
   SmallVector<Value> visited;
-  return feedsLeftOperand(dot_.getResult(), visited) || !bufferBehind(beforeWidening(dot_.getA()), dot_);
+  return takesLeftFromRegisters(dot_) || feedsLeftOperand(dot_.getResult(), visited);
 }
 
 SmallVector<unsigned> DotRewriter::warpsForMma() {

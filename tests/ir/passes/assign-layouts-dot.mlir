@@ -26,6 +26,28 @@ tt.func @transposed(%a: !ttg.memdesc<64x64xf16, #rows, #smem, mutable>, %b: !ttg
 
 // -----
 
+#rows = #ttg.swizzled_shared<{vec = 8, perPhase = 1, maxPhase = 8, order = [1, 0]}>
+#smem = #ttg.shared_memory
+// CHECK: #[[$CHAIN:.*]] = #ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 8]}>
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "cuda:80", "ttg.threads-per-warp" = 32 : i32} {
+// A product whose left operand was computed keeps rows in a warp, and so does the product that it is added to.
+// CHECK-LABEL: tt.func @chained_sum
+// CHECK: %[[READ:.*]] = tt.dot {{.*}} -> tensor<64x64xf32, #[[$CHAIN]]>
+// CHECK: %[[TWICE:.*]] = arith.addf %[[READ]], %[[READ]]
+// CHECK: tt.dot %{{.*}}, %{{.*}}, %[[TWICE]] : {{.*}} -> tensor<64x64xf32, #[[$CHAIN]]>
+tt.func @chained_sum(%a: !ttg.memdesc<64x64xf16, #rows, #smem, mutable>, %x: tensor<64x64xf16>, %c: !ttg.memdesc<64x64xf32, #rows, #smem, mutable>) {
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %y = ttg.local_load %a : !ttg.memdesc<64x64xf16, #rows, #smem, mutable> -> tensor<64x64xf16>
+  %read = tt.dot %y, %y, %zero : tensor<64x64xf16> * tensor<64x64xf16> -> tensor<64x64xf32>
+  %twice = arith.addf %read, %read : tensor<64x64xf32>
+  %d = tt.dot %x, %y, %twice : tensor<64x64xf16> * tensor<64x64xf16> -> tensor<64x64xf32>
+  ttg.local_store %d, %c : tensor<64x64xf32> -> !ttg.memdesc<64x64xf32, #rows, #smem, mutable>
+  tt.return
+}
+}
+
+// -----
+
 #rows = #ttg.swizzled_shared<{vec = 16, perPhase = 2, maxPhase = 4, order = [1, 0]}>
 #smem = #ttg.shared_memory
 module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "cuda:80", "ttg.threads-per-warp" = 32 : i32} {
