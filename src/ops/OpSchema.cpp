@@ -50,7 +50,17 @@ static Result<AttributeValue> parseDimension(const AttributeSchema &schema, std:
   return AttributeValue(*dimension);
 }
 
+static Status checkWord(const AttributeSchema &schema, std::string_view text) {
+  if (std::find(schema.words.begin(), schema.words.end(), text) == schema.words.end()) {
+    return wrongValue(schema, "one of " + allowedWords(text, schema.words), text);
+  }
+  return okStatus();
+}
+
 static Result<AttributeValue> parseInteger(const AttributeSchema &schema, std::string_view text) {
+  if (!schema.words.empty()) {
+    JITK_TRY(checkWord(schema, text));
+  }
   int64_t value = 0;
   auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size() || value < schema.minimum || value > schema.maximum) {
@@ -81,9 +91,7 @@ static Result<AttributeValue> parseValue(const AttributeSchema &schema, std::str
   case Kind::Number:
     return canonicalNumber(schema, text);
   case Kind::Word:
-    if (std::find(schema.words.begin(), schema.words.end(), text) == schema.words.end()) {
-      return wrongValue(schema, "one of " + allowedWords(text, schema.words), text);
-    }
+    JITK_TRY(checkWord(schema, text));
     return AttributeValue(std::string(text));
   case Kind::Text:
     if (text.find('\0') != std::string_view::npos) {

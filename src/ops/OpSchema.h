@@ -34,7 +34,7 @@ struct AttributeSchema {
   /// value (`numberOf` reads it).
   std::string_view defaultValue;
   std::string_view meaning;
-  std::vector<std::string_view> words = {}; ///< Word: all that is allowed
+  std::vector<std::string_view> words = {}; ///< Word: all that is allowed; Integer: the same, empty = a range
   int64_t minimum = 1;                      ///< Integer, and a Dimension's size or bound
   int64_t maximum = Dimension::kLargest;    ///< and a Number's
   /// Dimension: the least size at a launch. Most are sizes of tensors, which may be empty.

@@ -29,7 +29,7 @@ static Json toJson(const AttributeSchema &schema) {
   if (!schema.defaultValue.empty()) {
     json["default"] = schema.defaultValue;
   }
-  if (schema.kind == AttributeSchema::Kind::Word) {
+  if (!schema.words.empty()) {
     json["allowed"] = schema.words;
   }
   if (schema.kind == AttributeSchema::Kind::Number) {

@@ -113,8 +113,10 @@ TEST_CASE("gated_delta_rule refuses what no kernel of it takes") {
   CHECK(failure(op + "key_dim=64 v_heads=3") == "attribute v_heads must be a multiple of qk_heads 2: got '3'");
   CHECK(failure(op + "key_dim=257") == "attribute key_dim must be an integer between 1 and 256: got '257'");
   CHECK(failure(op + "key_dim=64 value_dim=0") == "attribute value_dim must be an integer between 1 and 256: got '0'");
-  CHECK(failure(op + "key_dim=64 chunk=48") == "attribute chunk must be 16, 32 or 64: got '48'");
-  CHECK(failure(op + "key_dim=64 chunk=128") == "attribute chunk must be an integer between 16 and 64: got '128'");
+  for (const char *chunk : {"48", "128", "-7", "x", ""}) {
+    CHECK(failure(op + "key_dim=64 chunk=" + chunk) ==
+          "attribute chunk must be one of 16, 32, 64: got '" + std::string(chunk) + "'");
+  }
   CHECK(failure(op + "key_dim=64 dtype=e4m3") == "attribute dtype must be one of bf16, fp16, fp32: got 'e4m3'");
   CHECK(failure(op + "key_dim=64 mode=parallel") == "attribute mode must be one of chunk, recurrent: got 'parallel'");
   CHECK(failure(op + "key_dim=64 state_layout=vk") ==
