@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <climits>
+#include <cmath>
 #include <cstring>
 
 namespace jitk::conformance {
@@ -60,28 +61,55 @@ static void repeatKeys(std::vector<reference::HostTensor> &tensors) {
   }
 }
 
-/// Queries and keys whose squares sum up to about the 1e-6 that a norm adds to them; the first of either are zero.
-static void shrinkQueriesAndKeys(std::vector<reference::HostTensor> &tensors) {
+/// Each element of a tensor of floats, if there is one of that name, becomes `edit(row, element)`; rows are along the
+/// last dimension.
+template <typename Edit>
+static void editRows(std::vector<reference::HostTensor> &tensors, std::string_view name, Edit edit) {
   for (reference::HostTensor &tensor : tensors) {
-    if (tensor.shape.name == "q" || tensor.shape.name == "k") {
+    if (tensor.shape.name == name) {
       std::vector<float> values = reference::decode(tensor.shape.dtype, tensor.bytes);
-      std::fill_n(values.begin(), tensor.shape.sizes.back(), 0.0F);
-      std::ranges::transform(values, values.begin(), [](float value) { return value * 0x1p-13F; });
+      for (size_t at = 0; at < values.size(); ++at) {
+        values[at] = edit(at / size_t(tensor.shape.sizes.back()), values[at]);
+      }
       tensor.bytes = reference::encode(tensor.shape.dtype, values);
     }
   }
 }
 
-/// Queries 16 times as long: the maximum of a row grows by far more than 2^8 from block to block, and by less.
-static void sharpenScores(std::vector<reference::HostTensor> &tensors) {
-  for (reference::HostTensor &tensor : tensors) {
-    if (tensor.shape.name == "q") {
-      std::vector<float> values = reference::decode(tensor.shape.dtype, tensor.bytes);
-      std::ranges::transform(values, values.begin(), [](float value) { return 16 * value; });
-      tensor.bytes = reference::encode(tensor.shape.dtype, values);
-    }
+static void scale(std::vector<reference::HostTensor> &tensors, std::initializer_list<const char *> names,
+                  float factor) {
+  for (const char *name : names) {
+    editRows(tensors, name, [&](size_t, float value) { return factor * value; });
   }
 }
+
+/// Queries and keys whose squares sum up to about the 1e-6 that a norm adds to them; the first of either are zero.
+static void shrinkQueriesAndKeys(std::vector<reference::HostTensor> &tensors) {
+  for (const char *name : {"q", "k"}) {
+    editRows(tensors, name, [](size_t row, float value) { return row == 0 ? 0 : 0x1p-13F * value; });
+  }
+}
+
+/// Values of about 100, and some keys that are zero, whose inverse norm is the largest there is: 1000.
+static void zeroKeysUnderLargeValues(std::vector<reference::HostTensor> &tensors) {
+  editRows(tensors, "k", [](size_t row, float value) { return row % 7 == 3 ? 0 : value; });
+  scale(tensors, {"v", "initial_state"}, 60);
+}
+
+/// Keys and queries of a norm of a few thousand beside values of a few thousandths.
+static void lengthenKeysOfSmallValues(std::vector<reference::HostTensor> &tensors) {
+  scale(tensors, {"q", "k"}, 400);
+  scale(tensors, {"v", "initial_state"}, 0x1p-9F);
+}
+
+/// Keys whose norms go from 2^-12 of what they were to 2^12 of it from one token to the next, and small values.
+static void mixNorms(std::vector<reference::HostTensor> &tensors) {
+  editRows(tensors, "k", [](size_t row, float value) { return std::ldexp(value, int(row * 5 % 25) - 12); });
+  scale(tensors, {"v"}, 0x1p-9F);
+}
+
+/// Queries 16 times as long: the maximum of a row grows by far more than 2^8 from block to block, and by less.
+static void sharpenScores(std::vector<reference::HostTensor> &tensors) { scale(tensors, {"q"}, 16); }
 
 /// 128 lengths from `first` in steps of two.
 static std::vector<reference::Number> growingLengths(int first) {
@@ -278,6 +306,11 @@ const std::vector<checked::Problem> &edgeCases() {
        1,
        {},
        shrinkQueriesAndKeys},
+      // Several key heads, each of a group of value heads.
+      {"gated_delta_rule mode=recurrent tokens=5 qk_heads=2 v_heads=4 key_dim=32 qk_l2norm=true", {}},
+      {"gated_delta_rule mode=recurrent batch=4 tokens=20 qk_heads=2 v_heads=6 key_dim=64 value_dim=40 varlen=true "
+       "state_pool=true slots=6",
+       {}},
       {"gated_delta_rule mode=recurrent batch=* tokens=* qk_heads=1 key_dim=64 initial_state=true",
        {{"batch", 2}, {"tokens", 0}}},
       // More heads, and sequences, than an axis of a grid other than the first takes.
@@ -303,11 +336,19 @@ const std::vector<checked::Problem> &edgeCases() {
        "dtype=fp16",
        {}},
       {"gated_delta_rule tokens=70 qk_heads=1 v_heads=3 key_dim=128 value_dim=64", {}},
+      {"gated_delta_rule tokens=40 qk_heads=2 v_heads=4 key_dim=64 value_dim=32 chunk=32", {}},
+      {"gated_delta_rule batch=3 tokens=50 qk_heads=2 v_heads=6 key_dim=32 chunk=16 varlen=true state_pool=true "
+       "slots=5 "
+       "qk_l2norm=true",
+       {}},
+      // The largest chunk with the longest keys.
+      {"gated_delta_rule tokens=70 qk_heads=1 key_dim=200 value_dim=32 qk_l2norm=true", {}},
+      {"gated_delta_rule tokens=70 qk_heads=1 key_dim=256 value_dim=72 initial_state=true", {}},
       {"gated_delta_rule tokens=34 qk_heads=1 key_dim=256 value_dim=24 chunk=32 initial_state=true "
        "state_layout=value-major",
        {}},
       {"gated_delta_rule batch=* tokens=* qk_heads=* v_heads=* key_dim=16 varlen=true state_pool=true slots=* chunk=16",
-       {{"batch", 5}, {"tokens", 75}, {"qk_heads", 1}, {"v_heads", 2}, {"slots", 9}}},
+       {{"batch", 5}, {"tokens", 75}, {"qk_heads", 2}, {"v_heads", 4}, {"slots", 9}}},
       {"gated_delta_rule batch=* tokens=* qk_heads=2 key_dim=32 initial_state=true chunk=32",
        {{"batch", 2}, {"tokens", 0}}},
       {"gated_delta_rule batch=* tokens=* qk_heads=1 key_dim=32 varlen=true chunk=32", {{"batch", 0}, {"tokens", 40}}},
@@ -336,6 +377,58 @@ const std::vector<checked::Problem> &edgeCases() {
        1,
        {},
        shrinkQueriesAndKeys},
+      // Norms far from 1, whose inverses leave no bits, or no range, to 16-bit operands that hold them.
+      {"gated_delta_rule tokens=70 qk_heads=1 v_heads=2 key_dim=64 value_dim=48 qk_l2norm=true initial_state=true "
+       "dtype=fp16",
+       {},
+       1,
+       {},
+       shrinkQueriesAndKeys},
+      {"gated_delta_rule tokens=70 qk_heads=1 v_heads=2 key_dim=64 value_dim=48 qk_l2norm=true initial_state=true "
+       "dtype=fp16",
+       {},
+       1,
+       {},
+       zeroKeysUnderLargeValues},
+      {"gated_delta_rule tokens=70 qk_heads=1 v_heads=2 key_dim=64 value_dim=48 qk_l2norm=true initial_state=true "
+       "dtype=fp16",
+       {},
+       1,
+       {},
+       lengthenKeysOfSmallValues},
+      {"gated_delta_rule tokens=70 qk_heads=1 v_heads=2 key_dim=64 value_dim=48 qk_l2norm=true initial_state=true",
+       {},
+       1,
+       {},
+       zeroKeysUnderLargeValues},
+      {"gated_delta_rule tokens=70 qk_heads=1 v_heads=2 key_dim=64 value_dim=48 qk_l2norm=true initial_state=true",
+       {},
+       1,
+       {},
+       lengthenKeysOfSmallValues},
+      {"gated_delta_rule tokens=70 qk_heads=1 v_heads=2 key_dim=64 value_dim=48 qk_l2norm=true initial_state=true "
+       "dtype=fp32",
+       {},
+       1,
+       {},
+       zeroKeysUnderLargeValues},
+      {"gated_delta_rule tokens=70 qk_heads=1 v_heads=2 key_dim=64 value_dim=48 qk_l2norm=true initial_state=true",
+       {},
+       1,
+       {},
+       mixNorms},
+      {"gated_delta_rule batch=3 tokens=90 qk_heads=2 v_heads=6 key_dim=72 value_dim=32 chunk=32 qk_l2norm=true "
+       "varlen=true dtype=fp16",
+       {},
+       1,
+       {},
+       mixNorms},
+      {"gated_delta_rule tokens=20 qk_heads=1 key_dim=200 value_dim=16 chunk=16 qk_l2norm=true dtype=fp16",
+       {},
+       1,
+       {},
+       mixNorms},
+      {"gated_delta_rule mode=recurrent tokens=9 qk_heads=1 key_dim=64 qk_l2norm=true dtype=fp16", {}, 1, {}, mixNorms},
       {"gated_delta_rule batch=1 tokens=64 qk_heads=2 key_dim=64 value_dim=64 dtype=fp16", {}},
       {"gated_delta_rule batch=2 tokens=128 qk_heads=4 key_dim=64 dtype=bf16", {}},
       {"gated_delta_rule tokens=20 qk_heads=1 key_dim=60 value_dim=256 chunk=16", {}},

@@ -201,6 +201,23 @@ TEST_SUITE("conformance") {
     // One chunk and 4 heads: two bf16 matrices of 64 x 64, 3 x 64 factors in fp32, and a decay, of which regions take
     // 65536, 3072 and 256 bytes.
     CHECK(refusal(op, {64, 2, 4}, none, {}, /*missing=*/1) == "workspace must have at least 68864 bytes: got 68863");
+    // In fp16, normalized keys too, once for each of 2 heads: 16384 bytes.
+    CHECK(refusal(op + " dtype=fp16 qk_l2norm=true", {64, 2, 4}, none, {}, /*missing=*/1) ==
+          "workspace must have at least 85248 bytes: got 85247");
+  }
+  TEST_CASE(
+      "a chunk of gated_delta_rule that shared memory does not hold is refused, and the next smaller one is not") {
+    const std::string op = "gated_delta_rule tokens=70 qk_heads=1 key_dim=256 dtype=fp32 chunk=";
+    auto obtain = [&](const char *chunk) {
+      api::Kernel::obtain(Session::get().runtime, Session::get().device, api::Description::parse(op + chunk));
+    };
+    if (Session::get().device.target().ends_with("sm_80")) {
+      CHECK_THROWS_WITH_AS(obtain("64"), doctest::Contains("the kernel needs more shared memory than sm_80 has: got "),
+                           api::Exception);
+    } else {
+      CHECK_NOTHROW(obtain("64"));
+    }
+    CHECK_NOTHROW(obtain("32"));
   }
   TEST_CASE("matmul") { checkAll("matmul"); }
   TEST_CASE("flash_attention") { checkAll("flash_attention"); }

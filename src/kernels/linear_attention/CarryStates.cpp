@@ -128,9 +128,10 @@ void CarryWriter::allocate() {
 
 void CarryWriter::fill(Value chunk, const ChunkRows &rows) {
   KernelBuilder &b = b_;
+  MatrixView keys = plan_.scalesKeys() ? plan_.scaledKeys(b, chunk, head_.keyHead) : rows.of(b, keys_);
   for (auto [part, query, key] : llvm::zip_equal(plan_.keyParts, queryBuffers_, keyBuffers_)) {
     plan_.fillRows(b, query, rows.of(b, queries_), rows.isValid, part);
-    plan_.fillRows(b, key, rows.of(b, keys_), rows.isValid, part);
+    plan_.fillRows(b, key, keys, rows.isValid, part);
   }
   b.fill(valueBuffer_, b.pointers(rows.of(b, valueRows_), b.range(plan_.size), values_),
          b.both(b.asColumn(rows.isValid, tile_), b.asRow(areValid_, plan_.size)));

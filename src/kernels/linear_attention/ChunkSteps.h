@@ -8,7 +8,9 @@
 //   O  = diag(exp G) Q S / sqrt(key_dim) + P U
 //   S <- exp(G_last) S + K^T diag(exp(G_last - G)) U
 //
-// Norms of q and k are factors of rows, and go with the exponentials.
+// Norms of q and k are factors of rows, and go with the exponentials. In fp16, whose range and bits an update of a long
+// or a short key leaves when it is divided by the key's norm, keys are prepared too: divided by the power of two
+// nearest to their norm, which is exact, so that the factors are near 1.
 
 #pragma once
 
@@ -18,12 +20,13 @@
 
 namespace jitk::kernels {
 
-/// The regions of the workspace, each an array over (number of the chunk, value head).
+/// The regions of the workspace, each an array over (number of the chunk, value head), or key head for the keys.
 namespace chunk_region {
 inline constexpr llvm::StringLiteral kInverses = "inverses"; ///< A, [chunk, chunk] in the op's dtype
 inline constexpr llvm::StringLiteral kScores = "scores";     ///< P, likewise
 inline constexpr llvm::StringLiteral kFactors = "factors";   ///< f32 [kNumFactors, chunk]
 inline constexpr llvm::StringLiteral kDecays = "decays";     ///< f32: exp(G_last)
+inline constexpr llvm::StringLiteral kKeys = "keys";         ///< K, [chunk, key_dim], where it is scaled
 } // namespace chunk_region
 
 /// The rows of `factors`: what a token's row of K S, of K^T U and of Q S is multiplied by.
@@ -39,9 +42,13 @@ struct ChunkPlan {
   llvm::SmallVector<DimensionPart> keyParts; ///< of key_dim, for tensor cores
 
   TokenChunks chunks(KernelBuilder &builder) const { return TokenChunks(problem.sequences(builder), size); }
-  /// Where the array element of a chunk and value head begins in a region; `elements` each.
-  mlir::Value region(KernelBuilder &builder, llvm::StringRef name, mlir::Value chunk, mlir::Value valueHead,
-                     int64_t elements) const;
+  /// Whether products read keys that were divided by a power of two.
+  bool scalesKeys() const { return problem.normalizes && problem.type.isF16(); }
+  /// Where the array element of a chunk and head begins in a region; `elements` each.
+  mlir::Value region(KernelBuilder &builder, llvm::StringRef name, mlir::Value chunk, mlir::Value head,
+                     int64_t elements, llvm::StringRef heads = "v_heads") const;
+  /// The scaled keys of a chunk.
+  MatrixView scaledKeys(KernelBuilder &builder, mlir::Value chunk, mlir::Value keyHead) const;
   /// Fills a [chunk, part] buffer with a part of the first rows of a matrix; zero where `isValid`, i1 [chunk], is false
   /// and past the dimension.
   void fillRows(KernelBuilder &builder, mlir::Value buffer, const MatrixView &matrix, mlir::Value isValid,

@@ -14,9 +14,14 @@ static constexpr int64_t kLeastPart = 16;
 /// Rows of a product that one warp computes.
 static constexpr int64_t kRowsOfWarp = 16;
 
-Value ChunkPlan::region(KernelBuilder &b, StringRef name, Value chunk, Value valueHead, int64_t elements) const {
-  Value index = b.add(b.mul(b.toI64(chunk), b.toI64(b.size("v_heads"))), b.toI64(valueHead));
+Value ChunkPlan::region(KernelBuilder &b, StringRef name, Value chunk, Value head, int64_t elements,
+                        StringRef heads) const {
+  Value index = b.add(b.mul(b.toI64(chunk), b.toI64(b.size(heads))), b.toI64(head));
   return b.advance(b.tensorParameter(name), b.mul(index, b.i64(elements)));
+}
+
+MatrixView ChunkPlan::scaledKeys(KernelBuilder &b, Value chunk, Value keyHead) const {
+  return {region(b, chunk_region::kKeys, chunk, keyHead, size * problem.keyDim, "qk_heads"), b.i64(problem.keyDim)};
 }
 
 void ChunkPlan::fillRows(KernelBuilder &b, Value buffer, const MatrixView &matrix, Value isValid,
@@ -36,11 +41,11 @@ MatrixView ChunkRows::of(KernelBuilder &b, MatrixView matrix) const {
   return matrix;
 }
 
-/// Chunks times value heads.
-static Expression countHeads(const KernelSignature &signature, const ChunkPlan &plan) {
+/// Chunks times heads.
+static Expression countHeads(const KernelSignature &signature, const ChunkPlan &plan, StringRef heads = "v_heads") {
   Expression chunks = TokenChunks::count(plan.problem.description.flag("varlen"), signature.expression("batch"),
                                          signature.expression("tokens"), plan.size);
-  return Expression::binary(Expression::Op::Mul, chunks, signature.expression("v_heads"));
+  return Expression::binary(Expression::Op::Mul, chunks, signature.expression(heads));
 }
 
 static void declareRegions(KernelSignature &signature, const ChunkPlan &plan, MLIRContext &context) {
@@ -52,6 +57,11 @@ static void declareRegions(KernelSignature &signature, const ChunkPlan &plan, ML
   signature.workspace(chunk_region::kScores, plan.problem.type, elements(plan.size * plan.size));
   signature.workspace(chunk_region::kFactors, fp32, elements(kNumFactors * plan.size));
   signature.workspace(chunk_region::kDecays, fp32, elements(1));
+  if (plan.scalesKeys()) {
+    Expression keys = Expression::constant(plan.size * plan.problem.keyDim);
+    signature.workspace(chunk_region::kKeys, plan.problem.type,
+                        Expression::binary(Op::Mul, countHeads(signature, plan, "qk_heads"), keys));
+  }
 }
 
 Result<BuiltKernel> buildChunkedDeltaRule(const Description &description, const Target &target, MLIRContext &context) {

@@ -44,9 +44,9 @@ KernelSignature DeltaRuleProblem::signature(MLIRContext &context) const {
   return signature;
 }
 
-Value DeltaRuleProblem::keyHeadOf(KernelBuilder &b, Value valueHead) const {
-  return b.div(valueHead, b.div(b.size("v_heads"), b.size("qk_heads")));
-}
+Value DeltaRuleProblem::keyHeadOf(KernelBuilder &b, Value valueHead) const { return b.div(valueHead, groupSize(b)); }
+
+Value DeltaRuleProblem::groupSize(KernelBuilder &b) const { return b.div(b.size("v_heads"), b.size("qk_heads")); }
 
 SequenceLayout DeltaRuleProblem::sequences(KernelBuilder &b) const {
   bool packed = description.flag("varlen");

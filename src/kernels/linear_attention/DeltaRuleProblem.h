@@ -28,6 +28,8 @@ public:
   HeadOfSequence head(KernelBuilder &builder, mlir::Value sequence, mlir::Value valueHead) const;
   SequenceLayout sequences(KernelBuilder &builder) const;
   mlir::Value keyHeadOf(KernelBuilder &builder, mlir::Value valueHead) const;
+  /// How many value heads share a key head.
+  mlir::Value groupSize(KernelBuilder &builder) const;
 
   /// Row `token` of a head of q, k, v or o, [tokens, heads, dim], as a matrix over tokens and dim.
   MatrixView tokensOf(KernelBuilder &builder, llvm::StringRef tensor, llvm::StringRef heads, mlir::Value head,

@@ -15,6 +15,8 @@
 #include "src/kernels/vocabulary/Normalization.h"
 #include "src/kernels/vocabulary/TriangularInverse.h"
 
+#include "mlir/Dialect/Math/IR/Math.h"
+
 #include <optional>
 
 using namespace mlir;
@@ -32,6 +34,8 @@ public:
 private:
   void fill();
   void computeNorms();
+  /// Stores the keys, divided by the power of two nearest to their norm; it is no part of `normsOfKeys_` then.
+  void scaleKeys();
   void storeScores();
   void storeInverse();
   void storeFactors();
@@ -57,6 +61,7 @@ private:
   SmallVector<Value> keyBuffers_, queryBuffers_;
   CumulatedGates cumulated_;
   Value keyNorms_, queryNorms_; ///< inverse, f32 [chunk]; null where nothing is normalized
+  Value normsOfKeys_;           ///< the same of the keys that the states are carried with
 };
 
 } // namespace
@@ -83,6 +88,23 @@ void PrepareWriter::computeNorms() {
   }
   keyNorms_ = inverseNorm(b, keySquares);
   queryNorms_ = inverseNorm(b, querySquares);
+  normsOfKeys_ = keyNorms_;
+}
+
+void PrepareWriter::scaleKeys() {
+  KernelBuilder &b = b_;
+  Value exponents = math::RoundEvenOp::create(b, b.log2(keyNorms_));
+  Value zeros = b.full(0, {plan_.size}, b.getF32Type());
+  normsOfKeys_ = b.mulf(keyNorms_, b.exp2(b.subf(zeros, exponents)));
+  // One for all value heads that share them.
+  b.ifElse(b.equal(b.rem(valueHead_, problem_.groupSize(b)), b.i32(0)), [&] {
+    MatrixView scaled = plan_.scaledKeys(b, chunk_, problem_.keyHeadOf(b, valueHead_));
+    for (auto [part, key] : llvm::zip_equal(plan_.keyParts, keyBuffers_)) {
+      Value values = b.mulf(b.convert(b.read(key), b.getF32Type()), b.asColumn(b.exp2(exponents), part.size));
+      b.store(b.pointers(columnsFrom(b, scaled, part), b.range(plan_.size), b.range(part.size)),
+              b.convert(values, problem_.type), validColumns(b, part, plan_.size));
+    }
+  });
 }
 
 Value PrepareWriter::multiply(ArrayRef<Value> rows, ArrayRef<Value> columns) {
@@ -127,8 +149,8 @@ void PrepareWriter::storeFactors() {
   auto scaled = [&](Value factors, Value norms) { return norms ? b.mulf(factors, norms) : factors; };
   Value decay = decayFromStart(b, cumulated_), rest = decayToLast(b, cumulated_);
   Value scale = b.full(problem_.scale, {plan_.size}, b.getF32Type());
-  const std::pair<ChunkFactor, Value> factors[] = {{kKeyFactor, scaled(decay, keyNorms_)},
-                                                   {kUpdateFactor, scaled(rest, keyNorms_)},
+  const std::pair<ChunkFactor, Value> factors[] = {{kKeyFactor, scaled(decay, normsOfKeys_)},
+                                                   {kUpdateFactor, scaled(rest, normsOfKeys_)},
                                                    {kQueryFactor, scaled(b.mulf(decay, scale), queryNorms_)}};
   Value base = plan_.region(b, chunk_region::kFactors, chunk_, valueHead_, kNumFactors * plan_.size);
   for (auto [factor, values] : factors) {
@@ -148,6 +170,9 @@ void PrepareWriter::write() {
   fill();
   if (problem_.normalizes) {
     computeNorms();
+  }
+  if (plan_.scalesKeys()) {
+    scaleKeys();
   }
   cumulated_ = cumulateGates(b, loadGate("g"), problem_.type.isF32() ? GatePrecision::Single : GatePrecision::Half);
   storeFactors();
