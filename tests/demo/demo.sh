@@ -38,9 +38,9 @@ for device in emulator:sm_80 emulator:sm_90a; do
     --device "$device" --check --store "$work/store"
   show run fp8_block_matmul m=17 n=200 k=300 out_dtype=bf16 --device "$device" --check --store "$work/store"
   show run grouped_fp8_block_matmul groups=2 m=256 n=200 k=300 --device "$device" --check --store "$work/store"
-  show run gated_delta_rule batch=3 tokens=150 qk_heads=1 v_heads=2 key_dim=64 qk_l2norm=true varlen=true \
+  show run gated_delta_rule batch=3 tokens=150 qk_heads=2 v_heads=4 key_dim=64 qk_l2norm=true varlen=true \
     initial_state=true --device "$device" --check --store "$work/store"
-  show run gated_delta_rule mode=recurrent batch=3 tokens=1 qk_heads=1 v_heads=2 key_dim=128 qk_l2norm=true \
+  show run gated_delta_rule mode=recurrent batch=3 tokens=1 qk_heads=2 v_heads=4 key_dim=128 qk_l2norm=true \
     state_pool=true slots=6 state_layout=value-major --device "$device" --check --store "$work/store"
   show run paged_attention batch=3 heads=8 kv_heads=2 max_kv=300 num_pages=20 splits=4 head_dim=128 --device "$device" \
     --check --store "$work/store"

@@ -213,6 +213,15 @@ TEST_SUITE("reference/Reference") {
     CHECK(expected[1].values[1] == 0);
   }
 
+  TEST_CASE("neighbouring value heads of the gated delta rule share a key head") {
+    // One token, whose keys are 1 and 10: value heads 0 and 1 have the first, 2 and 3 the second. Each writes k v.
+    auto expected = expectationOf(
+        "gated_delta_rule mode=recurrent tokens=1 qk_heads=2 v_heads=4 key_dim=1 value_dim=1 dtype=fp32",
+        {{"q", {1, 3}}, {"k", {1, 10}}, {"v", {2, 3, 4, 5}}, {"g", {0, 0, 0, 0}}, {"beta", {1, 1, 1, 1}}});
+    CHECK(expected[1].values == std::vector<double>{2, 3, 40, 50});
+    CHECK(expected[0].values == std::vector<double>{2, 3, 120, 150});
+  }
+
   TEST_CASE("the gated delta rule starts from its states, in either layout, and normalizes its keys") {
     const std::string problem = "gated_delta_rule mode=recurrent tokens=1 qk_heads=1 key_dim=2 value_dim=2 dtype=fp32 "
                                 "qk_l2norm=true initial_state=true";
