@@ -25,6 +25,7 @@
 #include <cstdio>
 #include <fstream>
 #include <functional>
+#include <iterator>
 #include <thread>
 
 using namespace jitk;
@@ -33,15 +34,16 @@ using namespace jitk::perf;
 namespace {
 
 struct Options {
-  std::string problems, out, peer = "cublaslt", store;
+  std::vector<std::string> problems;
+  std::string out, peer = "cublaslt", store;
   int device = 0, calls = 20, replays = 30, pause = 30;
   bool programmatic = false;
 };
 
-/// Groups of equally many rows, all of them valid: the work that is counted.
-reference::GivenValues fullGroups(const Problem &problem) {
+/// What the list gives; groups of equally many rows, all of them valid: the work that is counted.
+reference::GivenValues valuesOf(const Problem &problem) {
   if (problem.description.op() != "grouped_fp8_block_matmul") {
-    return {};
+    return problem.values;
   }
   int64_t m = problem.size("m"), groups = problem.size("groups");
   if (problem.description.flag("masked")) {
@@ -69,7 +71,7 @@ public:
     bool repeats = elements > kLarge && (op == "matmul" || op == "fp8_block_matmul");
     std::vector<reference::HostTensor> data;
     if (!repeats) {
-      data = *reference::makeTensors(problem.description, problem.sizes, 1, fullGroups(problem));
+      data = *reference::makeTensors(problem.description, problem.sizes, 1, valuesOf(problem));
     }
     for (size_t i = 0; i < shapes->size(); ++i) {
       shapes_.push_back((*shapes)[i]);
@@ -290,7 +292,7 @@ std::string KernelBench::check(const Problem &problem, const Tensors &tensors,
   // What adds to its own output is not run twice.
   bool accumulates = problem.description.op() == "matmul" && problem.description.flag("accumulate");
   if (!other.enqueue || accumulates) {
-    checked::Outcome outcome = checked::run(runtime_, device_, {problem.text, problem.sizes});
+    checked::Outcome outcome = checked::run(runtime_, device_, {problem.text, problem.sizes, 1, problem.values});
     if (!outcome.passed()) {
       throw std::runtime_error("the result is wrong");
     }
@@ -374,7 +376,7 @@ KernelBench::Peer KernelBench::yardstick(const Problem &problem, const Peer &oth
   for (const char *name : {"m", "n", "k"}) {
     text += std::string(" ") + name + "=" + std::to_string(problem.size(name));
   }
-  Problem product = {text, *parseDescription(text), {}};
+  Problem product = {text, text, *parseDescription(text), {}, {}};
   peerTensors_ = std::make_unique<Tensors>(device_, gpu_, product);
   return {"cuBLASLt bf16, best of 8", bestOfCublas(productOf(product), addressesOf(*peerTensors_))};
 }
@@ -395,8 +397,10 @@ void KernelBench::time(const Problem &problem, Measurement &result) {
     sizes.push_back(problem.size(name));
   }
   api::Buffer workspace(device_, std::max<uint64_t>(kernel.workspaceBytes(sizes), 1));
+  std::vector<api::Scalar> scalars =
+      checked::toScalars(kernel, reference::makeScalars(problem.description, problem.values));
   auto enqueue = [&](void *stream) {
-    kernel.launch(tensors.addresses(), sizes, {}, workspace.address(), workspace.size(), stream,
+    kernel.launch(tensors.addresses(), sizes, scalars, workspace.address(), workspace.size(), stream,
                   options_.programmatic ? JITK_LAUNCH_PROGRAMMATIC : 0);
   };
   Peer other = counterpart(problem, tensors);
@@ -430,10 +434,7 @@ void KernelBench::time(const Problem &problem, Measurement &result) {
 
 Measurement KernelBench::measure(const Problem &problem) {
   Measurement result;
-  result.problem = problem.text;
-  for (const auto &[name, size] : problem.sizes) {
-    result.problem += " " + name + ":" + std::to_string(size);
-  }
+  result.problem = problem.line;
   try {
     result.work = workOf(problem);
     time(problem, result);
@@ -444,7 +445,10 @@ Measurement KernelBench::measure(const Problem &problem) {
 }
 
 static int run(const Options &options, const std::string &command) {
-  std::vector<Problem> problems = readProblems(options.problems);
+  std::vector<Problem> problems;
+  for (const std::string &file : options.problems) {
+    std::ranges::move(readProblems(file), std::back_inserter(problems));
+  }
   KernelBench bench(options);
   Report report;
   report.commit = kCommit;
@@ -481,7 +485,7 @@ static int run(const Options &options, const std::string &command) {
 int main(int argc, char **argv) {
   CLI::App app("times kernels on a GPU, beside a peer");
   Options options;
-  app.add_option("problems", options.problems, "file with one problem a line")->required();
+  app.add_option("problems", options.problems, "files with one problem a line")->required();
   app.add_option("--out", options.out, "write FILE.json");
   app.add_option("--peer", options.peer, "cublaslt (for matmul and fp8_block_matmul) or none")
       ->check(CLI::IsMember({"cublaslt", "none"}));

@@ -17,23 +17,62 @@ int64_t Problem::size(std::string_view attribute) const {
   return *size;
 }
 
-static Problem parse(const std::string &line) {
-  std::istringstream words(line);
-  std::string word, text;
-  DynamicSizes sizes;
-  while (words >> word) {
-    size_t colon = word.find(':');
-    if (colon == std::string::npos) {
-      text += (text.empty() ? "" : " ") + word;
-    } else {
-      sizes[word.substr(0, colon)] = std::stoll(word.substr(colon + 1));
+/// The number that a text begins with; what follows it must begin with `after`, which is taken off too.
+static int64_t takeNumber(std::string &text, std::string_view after) {
+  size_t used = 0;
+  int64_t number = std::stoll(text, &used);
+  if (!std::string_view(text).substr(used).starts_with(after)) {
+    throw std::runtime_error("values must be numbers, and first..last/step, with commas between: got '" + text + "'");
+  }
+  text.erase(0, used + after.size());
+  return number;
+}
+
+/// "128,256..320/64": 128, 256 and 320.
+static std::vector<reference::Number> parseValues(const std::string &text) {
+  std::vector<reference::Number> values;
+  std::istringstream items(text);
+  for (std::string item; std::getline(items, item, ',');) {
+    bool isRange = item.find("..") != std::string::npos;
+    int64_t first = takeNumber(item, isRange ? ".." : ""), last = isRange ? takeNumber(item, "/") : first;
+    int64_t step = isRange ? takeNumber(item, "") : 1;
+    if (!item.empty() || step < 1) {
+      throw std::runtime_error("a value must be a number, and a step 1 or more: got '" + text + "'");
+    }
+    for (int64_t value = first; value <= last; value += step) {
+      values.push_back(value);
     }
   }
-  Result<Description> description = parseDescription(text);
-  if (!description.ok()) {
-    throw std::runtime_error(description.status().toString());
+  return values;
+}
+
+static Problem parse(const std::string &text) {
+  std::istringstream words(text);
+  std::string line, description;
+  std::vector<std::pair<std::string, std::string>> given;
+  auto append = [](std::string &to, const std::string &word) { to += (to.empty() ? "" : " ") + word; };
+  for (std::string word; words >> word;) {
+    append(line, word);
+    if (size_t colon = word.find(':'); colon != std::string::npos) {
+      given.emplace_back(word.substr(0, colon), word.substr(colon + 1));
+    } else {
+      append(description, word);
+    }
   }
-  return {text, *description, sizes};
+  Result<Description> parsed = parseDescription(description);
+  if (!parsed.ok()) {
+    throw std::runtime_error(parsed.status().toString());
+  }
+  Problem problem = {description, line, *std::move(parsed), {}, {}};
+  const OpSchema &op = **findOp(problem.description.op());
+  for (const auto &[name, value] : given) {
+    if (std::ranges::find(op.tensors, name, &TensorSchema::name) != op.tensors.end()) {
+      problem.values[name] = parseValues(value);
+    } else {
+      problem.sizes[name] = std::stoll(value);
+    }
+  }
+  return problem;
 }
 
 std::vector<Problem> readProblems(const std::string &file) {
@@ -76,6 +115,24 @@ static void countDeltaRule(const Problem &problem, Work &work) {
   work.peakFlops = isChunked ? kPeak16Bit : kPeakFp32;
 }
 
+/// Scores and sums of values over the rows of each sequence, of which every head reads all channels as a key, and those
+/// of the latent space as a value too.
+static void countLatentDecode(const Problem &problem, Work &work) {
+  auto lengths = problem.values.find("seq_lens");
+  if (lengths == problem.values.end()) {
+    return;
+  }
+  auto channels = double(problem.size("latent_dim")), all = channels + double(problem.size("rope_dim"));
+  double rows = 0, cached = double(problem.size("num_pages")) * double(problem.size("page_size"));
+  for (reference::Number length : lengths->second) {
+    rows += double(std::clamp<reference::Number>(length, 0, problem.size("max_kv")));
+  }
+  constexpr double kBytesOfElement = 2;
+  work.bytes -= (cached - rows) * all * kBytesOfElement;
+  work.flops = 2 * rows * double(problem.size("seq_q")) * double(problem.size("heads")) * (all + channels);
+  work.peakFlops = kPeak16Bit;
+}
+
 Work workOf(const Problem &problem) {
   Work work;
   Result<std::vector<TensorShape>> shapes = tensorShapes(problem.description, problem.sizes);
@@ -106,6 +163,8 @@ Work workOf(const Problem &problem) {
     work.peakFlops = kPeak16Bit;
   } else if (op == "gated_delta_rule") {
     countDeltaRule(problem, work);
+  } else if (op == "mla_decode") {
+    countLatentDecode(problem, work);
   }
   return work;
 }

@@ -4,20 +4,24 @@
 
 #include "src/ops/Description.h"
 #include "src/ops/TensorShape.h"
+#include "src/reference/Instance.h"
 
 #include <string>
 #include <vector>
 
 namespace jitk::perf {
 
-/// One line of a list: a description as `jitk run` takes it, then name:size for each dynamic dimension. Comments begin
-/// with '#'.
+/// One line of a list: a description as `jitk run` takes it, then name:size for each dynamic dimension, and
+/// name:value,... for an integer input that is not to be drawn, where first..last/step says several values. Comments
+/// begin with '#'.
 ///
 ///     matmul m=* n=4096 k=7168 b_layout=col  m:100
+///     mla_decode batch=4 heads=128 max_kv=320 num_pages=32  seq_lens:128,256..320/64,320
 struct Problem {
-  std::string text; ///< without the sizes
+  std::string text, line; ///< the description; all of it
   Description description;
   DynamicSizes sizes;
+  reference::GivenValues values;
 
   int64_t size(std::string_view attribute) const; ///< of a dimension, or the value of an integer attribute
 };
@@ -25,7 +29,8 @@ struct Problem {
 /// Throws std::runtime_error, with file and line, for what cannot be read.
 std::vector<Problem> readProblems(const std::string &file);
 
-/// Operations of the tensor cores, and bytes of tensors: inputs read once, outputs written once.
+/// Operations of the tensor cores, and bytes of tensors: inputs read once, outputs written once; of a cache in pages
+/// the rows of sequences whose lengths are given.
 struct Work {
   double flops = 0, bytes = 0, peakFlops = 0;
   /// Microseconds below which no kernel runs on an H200 at its nominal rates: 989 TFLOP/s (twice that in fp8), 4.8

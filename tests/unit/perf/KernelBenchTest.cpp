@@ -30,6 +30,15 @@ TEST_CASE("a list has one problem a line, comments, and sizes of dynamic dimensi
   CHECK(problems[1].size("m") == 100);
 }
 
+TEST_CASE("a list gives integers that are not to be drawn") {
+  std::vector<Problem> problems =
+      readText("mla_decode batch=5 heads=* max_kv=320 num_pages=32 heads:16 seq_lens:128,256..320/32,7\n");
+  CHECK(problems[0].text == "mla_decode batch=5 heads=* max_kv=320 num_pages=32");
+  CHECK(problems[0].line == "mla_decode batch=5 heads=* max_kv=320 num_pages=32 heads:16 seq_lens:128,256..320/32,7");
+  CHECK(problems[0].size("heads") == 16);
+  CHECK(problems[0].values == reference::GivenValues{{"seq_lens", {128, 256, 288, 320, 7}}});
+}
+
 TEST_CASE("what cannot be read is named by its line") {
   auto failureOf = [](const std::string &text) -> std::string {
     try {
@@ -41,12 +50,20 @@ TEST_CASE("what cannot be read is named by its line") {
   };
   CHECK(failureOf("matmul m=1 n=1 k=1\nmatmul m=1\n").find("problems.txt:2: ") != std::string::npos);
   CHECK(failureOf("matmul m=* n=1 k=1 m:many\n").find("problems.txt:1: ") != std::string::npos);
+  for (const char *lengths : {"1..9", "1..9/0", "1..9/2/3", "1;2", "x", "3x"}) {
+    CAPTURE(lengths);
+    std::string problem = "mla_decode heads=16 max_kv=64 num_pages=1 seq_lens:";
+    CHECK(failureOf(problem + lengths).find("problems.txt:1: ") != std::string::npos);
+  }
 }
 
 TEST_CASE("the lists of the project can be read and have a roof") {
-  for (const Problem &problem : readProblems(JITK_PROBLEMS "/matmul.txt")) {
-    CAPTURE(problem.text);
-    CHECK(workOf(problem).roof() > 0);
+  for (const char *list : {"flash_attention", "fp8_block_matmul", "gated_delta_rule", "grouped_fp8_block_matmul",
+                           "matmul", "mla_decode", "paged_attention", "peers", "varlen"}) {
+    for (const Problem &problem : readProblems(std::string(JITK_PROBLEMS "/") + list + ".txt")) {
+      CAPTURE(problem.text);
+      CHECK(workOf(problem).roof() > 0);
+    }
   }
 }
 
@@ -58,6 +75,17 @@ TEST_CASE("work counts each tensor once") {
   Work row = workOf(readText("matmul m=1 n=7168 k=16384 out_dtype=fp32\n").front());
   CHECK(row.bytes == doctest::Approx(2.0 * 16384 + 2.0 * 7168 * 16384 + 4.0 * 7168));
   CHECK(row.roof() == doctest::Approx(48.9).epsilon(0.01)); // memory
+}
+
+TEST_CASE("work of a cache in pages is that of the rows that sequences have") {
+  Work work = workOf(readText("mla_decode batch=4 heads=128 max_kv=320 num_pages=32 reuse_schedule=true "
+                              "seq_lens:128,256,256,320\n")
+                         .front());
+  CHECK(work.flops == doctest::Approx(2.0 * 960 * 128 * (576 + 512)));
+  // Rows, queries, results, LSE; the rest is tables.
+  double tensors = 2.0 * 960 * 576 + 2.0 * 4 * 128 * 576 + 2.0 * 4 * 128 * 512 + 4.0 * 4 * 128;
+  CHECK(work.bytes > tensors);
+  CHECK(work.bytes < tensors + 10000);
 }
 
 TEST_CASE("a report has medians, ratios, their mean, and why a problem failed") {
