@@ -68,8 +68,7 @@ template <typename Function> Function *symbol(void *library, const char *name) {
 /// A context that is current, as an engine's is, and a function in it: of a module, or of a library, as jitk loads.
 struct BareDriver {
   BareDriver(void *library, const char *code, const char *name, unsigned theSharedBytes, bool ofLibrary = false)
-      : launchKernelEx(
-            symbol<CUresult(const LaunchConfig *, CUfunction, void **, void **)>(library, "cuLaunchKernelEx")),
+      : launchKernelEx(symbol<CUresult(const LaunchConfig *, void *, void **, void **)>(library, "cuLaunchKernelEx")),
         synchronize(symbol<CUresult()>(library, "cuCtxSynchronize")),
         contextCurrent(symbol<CUresult(CUcontext *)>(library, "cuCtxGetCurrent")), sharedBytes(theSharedBytes) {
     CUcontext context = nullptr;
@@ -89,7 +88,7 @@ struct BareDriver {
     symbol<CUresult(CUfunction *, CUmodule, const char *)>(library, "cuModuleGetFunction")(&function, module, name);
   }
 
-  CUresult (*launchKernelEx)(const LaunchConfig *, CUfunction, void **, void **);
+  CUresult (*launchKernelEx)(const LaunchConfig *, void *, void **, void **);
   CUresult (*synchronize)();
   CUresult (*contextCurrent)(CUcontext *);
   unsigned sharedBytes;
@@ -102,7 +101,7 @@ CUresult launchBare(const BareDriver &driver, const uint64_t *values, unsigned r
   for (int i = 0; i < 12; ++i) {
     arguments[i] = const_cast<uint64_t *>(&values[i]);
   }
-  LaunchConfig config = {(rows + 127) / 128, 1, 1, 128, 1, 1, driver.sharedBytes, nullptr, nullptr, 0};
+  LaunchConfig config = {{(rows + 127) / 128, 1, 1}, {128, 1, 1}, driver.sharedBytes, nullptr, nullptr, 0};
   return driver.launchKernelEx(&config, driver.function, arguments, nullptr);
 }
 

@@ -61,16 +61,20 @@ static bool isUsual(jitk_kernel_t kernel, const jitk_launch_t *launch) {
   return unusual == 0;
 }
 
-[[gnu::noinline]] static Status launchInFull(jitk_kernel_t kernel, const jitk_launch_t *launch, std::string &key) {
-  JITK_TRY(require(kernel, "kernel"));
-  JITK_TRY(checkProcess(kernel));
-  LaunchRequest request;
-  const Served &served = kernel->served;
-  Status status = readLaunch(launch, kernel->current(), request);
-  if (status.ok()) {
-    status = served.standIn ? served.standIn->launch(request) : served.kernel->launch(request);
-  }
-  return status.ok() ? okStatus() : failedLaunch(std::move(status), *kernel, key);
+[[gnu::noinline]] static jitk_status_t launchInFull(jitk_kernel_t kernel, const jitk_launch_t *launch,
+                                                    jitk_error_t *error) {
+  std::string key;
+  return guard(error, key, [&]() -> Status {
+    JITK_TRY(require(kernel, "kernel"));
+    JITK_TRY(checkProcess(kernel));
+    LaunchRequest request;
+    const Served &served = kernel->served;
+    Status status = readLaunch(launch, kernel->current(), request);
+    if (status.ok()) {
+      status = served.standIn ? served.standIn->launch(request) : served.kernel->launch(request);
+    }
+    return status.ok() ? okStatus() : failedLaunch(std::move(status), *kernel, key);
+  });
 }
 
 /// The name at `index`, or null.
@@ -184,16 +188,13 @@ jitk_status_t jitk_kernel_workspace_bytes(jitk_kernel_t kernel, const int64_t *d
 }
 
 jitk_status_t jitk_kernel_launch(jitk_kernel_t kernel, const jitk_launch_t *launch, jitk_error_t *error) {
-  std::string key;
-  return guard(error, key, [&]() -> Status {
-    if (isUsual(kernel, launch)) [[likely]] {
-      PlainLaunch::Outcome outcome = kernel->served.kernel->plain().launch(requestOf(*launch));
-      if (outcome.taken) [[likely]] {
-        return outcome.status.ok() ? okStatus() : failedLaunch(std::move(outcome.status), *kernel, key);
-      }
+  if (isUsual(kernel, launch) && kernel->served.kernel->plain().launch(requestOf(*launch))) [[likely]] {
+    if (error) {
+      *error = nullptr;
     }
-    return launchInFull(kernel, launch, key);
-  });
+    return JITK_STATUS_OK;
+  }
+  return launchInFull(kernel, launch, error);
 }
 
 } // extern "C"

@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include "src/runtime/DirectLaunch.h"
 #include "src/runtime/Target.h"
 #include "src/support/Status.h"
 
@@ -37,6 +38,8 @@ public:
   /// Enqueues the kernel on `stream`. Takes no ownership; the arguments are copied before it returns. Thread-safe.
   /// Does not synchronize: a fault of the kernel shows at `Device::synchronize`.
   virtual Status launch(const LaunchParameters &parameters, StreamHandle stream) = 0;
+  /// The shortest way to launch it, for once `launch` has launched it; without `enqueue` where there is none.
+  virtual DirectLaunch direct() const { return {}; }
 };
 
 /// Loaded code. Immutable; shareable between threads; unloaded with the last reference.

@@ -72,7 +72,7 @@ Status Kernel::bind() {
   }
   sizeRules_ = SizeRules(problem_->description, recipe_.dimensions);
   contract_ = TensorContract(problem_->description, recipe_.tensors, recipe_.dimensions);
-  plain_ = PlainLaunch(recipe_, sizeRules_, *steps_.front().function, steps_.front().fixed);
+  plain_.bind(recipe_, sizeRules_, steps_.front().function->direct(), steps_.front().fixed);
   return okStatus();
 }
 
@@ -238,8 +238,7 @@ Status Kernel::packArguments(const BoundStep &step, const LaunchRequest &request
 }
 
 Status Kernel::launch(const LaunchRequest &request) const {
-  PlainLaunch::Outcome outcome = plain_.launch(request);
-  return outcome.taken ? std::move(outcome.status) : launchInFull(request);
+  return plain_.launch(request) ? okStatus() : launchInFull(request);
 }
 
 Status Kernel::launchInFull(const LaunchRequest &request) const {
@@ -279,6 +278,7 @@ Status Kernel::launchInFull(const LaunchRequest &request) const {
     parameters.programmaticLaunch = parameters.programmaticLaunch && std::exchange(follows, true);
     JITK_TRY(steps_[i].function->launch(parameters, request.stream), "while launching " + recipe_.steps[i].symbol);
   }
+  plain_.begin();
   return okStatus();
 }
 

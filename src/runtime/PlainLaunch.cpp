@@ -5,13 +5,16 @@
 
 namespace jitk {
 
-PlainLaunch::PlainLaunch(const Recipe &recipe, const SizeRules &rules, DeviceFunction &function,
-                         const LaunchParameters &fixed)
-    : fixed_(fixed) {
-  function_ = bind(recipe, rules) ? &function : nullptr;
+void PlainLaunch::bind(const Recipe &recipe, const SizeRules &rules, const DirectLaunch &direct,
+                       const LaunchParameters &fixed) {
+  config_ = {
+      {1, 1, 1}, {fixed.threads, fixed.threadsY, fixed.threadsZ}, fixed.sharedBytes, nullptr, direct.programmatic, 0};
+  canOverlap_ = fixed.programmaticLaunch;
+  function_ = direct.function;
+  enqueue_ = !fixed.isCluster() && bindAll(recipe, rules) ? direct.enqueue : nullptr;
 }
 
-bool PlainLaunch::bind(const Recipe &recipe, const SizeRules &rules) {
+bool PlainLaunch::bindAll(const Recipe &recipe, const SizeRules &rules) {
   bool fits = recipe.steps.size() == 1 && recipe.tensorMaps.empty() && recipe.tensors.size() <= kTensors &&
               recipe.scalars.size() <= kScalars && recipe.steps[0].arguments.size() <= kArguments;
   bool needsWorkspace = !recipe.workspaceBytes.isConstant() || recipe.workspaceBytes.evaluate({}) > 0;
@@ -61,17 +64,17 @@ static bool isCeil(const std::vector<Expression::Term> &terms, uint32_t &dimensi
 bool PlainLaunch::bindGrid(const LaunchStep &step) {
   for (uint32_t axis = 0; axis < 3; ++axis) {
     const Expression &expression = step.grid[axis];
-    Extent extent = {nullptr, axis, kLargestGrid[axis], 0, 1};
+    Extent extent = {axis, kLargestGrid[axis], 0, 1};
     if (expression.isConstant()) {
       int64_t count = expression.evaluate({});
       if (count <= 0 || count > extent.limit) {
         return false;
       }
-      fixed_.grid[axis] = static_cast<uint32_t>(count);
+      config_.grid[axis] = static_cast<uint32_t>(count);
       continue;
     }
     if (!isCeil(expression.terms(), extent.dimension, extent.divisor)) {
-      extent.expression = &expression;
+      return false;
     }
     extents_[numExtents_++] = extent;
   }

@@ -501,22 +501,34 @@ FAKE_EXPORT CUresult cuFuncLoad(CUfunction) {
   return CUDA_SUCCESS;
 }
 
-FAKE_EXPORT CUresult cuLaunchKernelEx(const LaunchConfig *config, CUfunction handle, void **, void **) {
-  const Function &function = *reinterpret_cast<Function *>(handle);
-  if (!countLaunch(function)) {
-    return CUDA_SUCCESS;
+/// Streams that a context has without their being made are those of the current one, as a driver of CUDA 13 has it.
+static CUresult refusalInContext(const Function &function, const void *stream) {
+  bool isOfCurrent = reinterpret_cast<uintptr_t>(stream) <= 2; // null, legacy, per thread
+  return !isOfCurrent || currentContext() == function.context ? CUDA_SUCCESS
+         : currentContext()                                   ? CUDA_ERROR_INVALID_HANDLE
+                                                              : CUDA_ERROR_INVALID_CONTEXT;
+}
+
+FAKE_EXPORT CUresult cuLaunchKernelEx(const LaunchConfig *config, void *handle, void **, void **) {
+  const Function &function = *static_cast<Function *>(handle);
+  CUresult refusal = refusalInContext(function, config->stream);
+  if (refusal == CUDA_SUCCESS ? !countLaunch(function) : !fake_cuda()->remember) {
+    return refusal;
   }
   NOTE();
+  if (refusal != CUDA_SUCCESS) {
+    return refusal;
+  }
   FakeLaunch launch = {function.symbol,
-                       {config->gridDimX, config->gridDimY, config->gridDimZ},
-                       {config->blockDimX, config->blockDimY, config->blockDimZ},
-                       config->sharedMemBytes,
+                       {config->grid[0], config->grid[1], config->grid[2]},
+                       {config->block[0], config->block[1], config->block[2]},
+                       config->sharedBytes,
                        {1, 1, 1},
                        false,
-                       config->hStream,
+                       config->stream,
                        currentContext() == function.context};
-  for (unsigned i = 0; i < config->numAttrs; ++i) {
-    const LaunchAttribute &attribute = config->attrs[i];
+  for (unsigned i = 0; i < config->numAttributes; ++i) {
+    const LaunchAttribute &attribute = static_cast<const LaunchAttribute *>(config->attributes)[i];
     if (attribute.id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION) {
       launch.cluster[0] = attribute.value.clusterDim.x;
       launch.cluster[1] = attribute.value.clusterDim.y;

@@ -27,6 +27,7 @@ struct StubRecord {
   size_t numLoads = 0;              ///< guarded by mutex
   size_t numUnloads = 0;            ///< guarded by mutex
   size_t numTensorMaps = 0;         ///< guarded by mutex
+  bool refusesDirect = false;       ///< set while nobody launches
 };
 
 class StubFunction final : public DeviceFunction {
@@ -52,7 +53,27 @@ public:
     return okStatus();
   }
 
+  DirectLaunch direct() const override {
+    return {enqueue, const_cast<StubFunction *>(this), const_cast<bool *>(&kProgrammatic)};
+  }
+
 private:
+  static constexpr bool kProgrammatic = true;
+
+  /// As the driver, which knows of launches what is in their configuration.
+  static int enqueue(const DirectLaunchConfig *config, void *function, void **arguments, void **) {
+    LaunchParameters parameters;
+    parameters.grid = {config->grid[0], config->grid[1], config->grid[2]};
+    parameters.threads = config->block[0];
+    parameters.threadsY = config->block[1];
+    parameters.threadsZ = config->block[2];
+    parameters.sharedBytes = config->sharedBytes;
+    parameters.programmaticLaunch = config->numAttributes == 1 && *static_cast<const bool *>(config->attributes);
+    parameters.arguments = arguments;
+    auto &self = *static_cast<StubFunction *>(function);
+    return !self.record_->refusesDirect && self.launch(parameters, config->stream).ok() ? 0 : 1;
+  }
+
   std::shared_ptr<StubRecord> record_;
   std::string symbol_;
   bool remember_;

@@ -5,6 +5,8 @@
 
 #pragma once
 
+#include "src/runtime/DirectLaunch.h"
+
 #include <cstddef>
 #include <cstdint>
 
@@ -94,15 +96,7 @@ struct LaunchAttribute {
 };
 static_assert(sizeof(LaunchAttribute) == 72);
 
-struct LaunchConfig {
-  unsigned gridDimX, gridDimY, gridDimZ;
-  unsigned blockDimX, blockDimY, blockDimZ;
-  unsigned sharedMemBytes;
-  CUstream hStream;
-  LaunchAttribute *attrs;
-  unsigned numAttrs;
-};
-static_assert(sizeof(LaunchConfig) == 56);
+using LaunchConfig = DirectLaunchConfig;
 
 } // namespace jitk::nvidia::api
 
@@ -141,7 +135,7 @@ static_assert(sizeof(LaunchConfig) == 56);
            (CUfunction function, unsigned gridX, unsigned gridY, unsigned gridZ, unsigned blockX, unsigned blockY,     \
             unsigned blockZ, unsigned sharedBytes, CUstream stream, void **arguments, void **extra))                   \
   OPTIONAL(launchKernelEx, cuLaunchKernelEx,                                                                           \
-           (const LaunchConfig *config, CUfunction function, void **arguments, void **extra))                          \
+           (const LaunchConfig *config, void *function, void **arguments, void **extra))                               \
   OPTIONAL(ctxRecordEvent, cuCtxRecordEvent, (CUcontext context, CUevent event))                                       \
   OPTIONAL(libraryLoadData, cuLibraryLoadData,                                                                         \
            (CUlibrary * library, const void *code, void *jitOptions, void **jitValues, unsigned numJitOptions,         \

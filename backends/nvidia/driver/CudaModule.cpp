@@ -90,7 +90,7 @@ Result<DeviceFunction *> CudaModule::function(const std::string &symbol, uint32_
 // --- launching
 
 /// Fills in the attributes that the launch has; returns how many.
-[[gnu::noinline]] static unsigned fillAttributes(const LaunchParameters &parameters, LaunchAttribute *attributes) {
+static unsigned fillAttributes(const LaunchParameters &parameters, LaunchAttribute *attributes) {
   unsigned count = 0;
   if (parameters.isCluster()) {
     const auto &cluster = parameters.cluster;
@@ -105,48 +105,25 @@ Result<DeviceFunction *> CudaModule::function(const std::string &symbol, uint32_
 }
 
 Status CudaFunction::launch(const LaunchParameters &parameters, StreamHandle stream) {
-  if (!used()) [[unlikely]] {
+  if (!used()) {
     used_.store(true, std::memory_order_relaxed); // once, so that launches of several threads share the line
   }
-  CUcontext current = nullptr;
-  if (contextCurrent_(&current) != CUDA_SUCCESS || current != handle_) [[unlikely]] {
-    return launchInContext(parameters, stream);
-  }
-  return enqueue(parameters, stream);
-}
-
-Status CudaFunction::launchInContext(const LaunchParameters &parameters, StreamHandle stream) const {
-  CurrentContext current(context_.driver(), handle_, CurrentContext::Other());
-  JITK_TRY(current.status());
-  return enqueue(parameters, stream);
-}
-
-inline Status CudaFunction::enqueue(const LaunchParameters &parameters, StreamHandle stream) const {
-  if (!launchKernelEx_) [[unlikely]] {
-    return launchWithoutConfig(parameters, stream);
-  }
-  LaunchAttribute attributes[2];
-  LaunchConfig config = {
-      parameters.grid[0],
-      parameters.grid[1],
-      parameters.grid[2],
-      parameters.threads,
-      parameters.threadsY,
-      parameters.threadsZ,
-      parameters.sharedBytes,
-      static_cast<CUstream>(stream),
-      attributes,
-      0,
-  };
-  if (parameters.isCluster() || parameters.programmaticLaunch) [[unlikely]] {
-    config.numAttrs = fillAttributes(parameters, attributes);
-  }
-  CUresult result = launchKernelEx_(&config, function_, parameters.arguments, nullptr);
-  return result == CUDA_SUCCESS ? okStatus() : context_.driver().check(result, "cuLaunchKernelEx");
-}
-
-Status CudaFunction::launchWithoutConfig(const LaunchParameters &parameters, StreamHandle stream) const {
   const Driver &driver = context_.driver();
+  CurrentContext current(driver, context_.handle());
+  JITK_TRY(current.status());
+  LaunchAttribute attributes[2];
+  unsigned numAttributes = fillAttributes(parameters, attributes);
+  if (driver->launchKernelEx) {
+    LaunchConfig config = {
+        {parameters.grid[0], parameters.grid[1], parameters.grid[2]},
+        {parameters.threads, parameters.threadsY, parameters.threadsZ},
+        parameters.sharedBytes,
+        stream,
+        attributes,
+        numAttributes,
+    };
+    return driver.check(driver->launchKernelEx(&config, function_, parameters.arguments, nullptr), "cuLaunchKernelEx");
+  }
   if (parameters.isCluster()) {
     return unsupported("clusters need a driver of CUDA 11.8 or newer: got " + std::to_string(driver.version()));
   }
@@ -155,6 +132,22 @@ Status CudaFunction::launchWithoutConfig(const LaunchParameters &parameters, Str
                                            parameters.sharedBytes, static_cast<CUstream>(stream), parameters.arguments,
                                            nullptr),
                       "cuLaunchKernel");
+}
+
+/// The driver reads it only.
+static LaunchAttribute *programmaticAttribute() {
+  static LaunchAttribute attribute = [] {
+    LaunchAttribute made = {};
+    LaunchParameters parameters;
+    parameters.programmaticLaunch = true;
+    (void)fillAttributes(parameters, &made);
+    return made;
+  }();
+  return &attribute;
+}
+
+DirectLaunch CudaFunction::direct() const {
+  return {context_.driver()->launchKernelEx, function_, programmaticAttribute()};
 }
 
 } // namespace jitk::nvidia

@@ -12,26 +12,19 @@
 
 namespace jitk::nvidia {
 
-/// A function with all that a launch needs told already, side by side.
+/// A function with all that a launch needs told already.
 class CudaFunction final : public DeviceFunction {
 public:
-  CudaFunction(const DeviceContext &context, api::CUfunction function)
-      : function_(function), handle_(context.handle()), contextCurrent_(context.driver()->ctxGetCurrent),
-        launchKernelEx_(context.driver()->launchKernelEx), context_(context) {}
+  CudaFunction(const DeviceContext &context, api::CUfunction function) : context_(context), function_(function) {}
   Status launch(const LaunchParameters &parameters, StreamHandle stream) override;
+  /// A CUfunction is one of its context, so that a driver either launches it there or refuses.
+  DirectLaunch direct() const override;
   /// Whether it was ever launched.
   bool used() const { return used_.load(std::memory_order_relaxed); }
 
 private:
-  Status launchInContext(const LaunchParameters &parameters, StreamHandle stream) const;
-  Status launchWithoutConfig(const LaunchParameters &parameters, StreamHandle stream) const;
-  Status enqueue(const LaunchParameters &parameters, StreamHandle stream) const;
-
+  const DeviceContext &context_; ///< the module's
   const api::CUfunction function_;
-  const api::CUcontext handle_; ///< of `context_`
-  decltype(api::Functions::ctxGetCurrent) const contextCurrent_;
-  decltype(api::Functions::launchKernelEx) const launchKernelEx_; ///< null where the driver has none
-  const DeviceContext &context_;                                  ///< the module's
   std::atomic<bool> used_ = false;
 };
 

@@ -10,16 +10,14 @@ namespace jitk::nvidia {
 /// case, it costs one query and touches no stack.
 class CurrentContext {
 public:
-  /// For who has found that another context is current, or none.
-  struct Other {};
-
   CurrentContext(const Driver &driver, api::CUcontext context) : driver_(driver) {
     api::CUcontext current = nullptr;
-    if (driver_->ctxGetCurrent(&current) != api::CUDA_SUCCESS || current != context) {
-      push(context);
+    if (driver_->ctxGetCurrent(&current) == api::CUDA_SUCCESS && current == context) {
+      return;
     }
+    result_ = driver_->ctxPushCurrent(context);
+    pushed_ = result_ == api::CUDA_SUCCESS;
   }
-  CurrentContext(const Driver &driver, api::CUcontext context, Other) : driver_(driver) { push(context); }
   CurrentContext(const CurrentContext &) = delete;
   CurrentContext &operator=(const CurrentContext &) = delete;
   ~CurrentContext() {
@@ -33,11 +31,6 @@ public:
   Status status() const { return driver_.check(result_, "cuCtxPushCurrent"); }
 
 private:
-  void push(api::CUcontext context) {
-    result_ = driver_->ctxPushCurrent(context);
-    pushed_ = result_ == api::CUDA_SUCCESS;
-  }
-
   const Driver &driver_;
   api::CUresult result_ = api::CUDA_SUCCESS;
   bool pushed_ = false;

@@ -383,6 +383,35 @@ TEST_CASE("in a context of the engine all work happens there, and no primary con
   CHECK(fixture.fake->numModules == 0);
 }
 
+TEST_CASE("a function is called directly with its context current, or in a stream of it") {
+  Fixture fixture;
+  auto engine = static_cast<api::CUcontext>(fixture.engineContextOf(0));
+  std::shared_ptr<Device> device = *CudaDevice::open(fixture.driver, 0, engine);
+  std::shared_ptr<DeviceModule> module = *device->load(kCode);
+  DeviceFunction *function = *module->function("kernel", 0);
+  DirectLaunch direct = function->direct();
+  DirectLaunchConfig config = {{1, 1, 1}, {32, 1, 1}, 0, nullptr, direct.programmatic, 1};
+  auto answer = [&] { return direct.enqueue(&config, direct.function, nullptr, nullptr); };
+  CHECK(answer() == 201); // no context is current
+  CHECK(fixture.fake->launches.empty());
+  CHECK(function->launch(oneBlock(), nullptr).ok()); // as is to be done then
+  int stream = 0;
+  config.stream = &stream;
+  CHECK(answer() == 0);
+  CHECK(fixture.fake->launches.back().programmatic);
+  fixture.contexts->push_back(engine);
+  config.stream = nullptr;
+  CHECK(answer() == 0);
+  CHECK(fixture.fake->launches.size() == 3);
+}
+
+TEST_CASE("a driver without launch attributes has no direct call") {
+  Fixture fixture(JITK_FAKE_CUDA_OLD);
+  std::shared_ptr<Device> device = fixture.device();
+  std::shared_ptr<DeviceModule> module = *device->load(kCode);
+  CHECK_FALSE(bool((*module->function("kernel", 0))->direct().enqueue));
+}
+
 TEST_CASE("a context of another device is refused") {
   Fixture fixture;
   auto engine = static_cast<api::CUcontext>(fixture.engineContextOf(1));

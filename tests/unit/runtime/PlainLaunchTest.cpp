@@ -65,15 +65,13 @@ struct Bound {
         rules(Description("stub", {{"m", *Dimension::parse(m)}, {"n", *Dimension::parse(n)}}), recipe.dimensions),
         function(record, "plain", /*remember=*/true) {
     fixed.threads = 64;
+    fixed.cluster = recipe.steps[0].cluster;
     fixed.programmaticLaunch = recipe.steps[0].programmaticLaunch;
-    plain = PlainLaunch(recipe, rules, function, fixed);
+    plain.bind(recipe, rules, function.direct(), fixed);
+    plain.begin();
   }
 
-  bool takes(const Given &given) {
-    PlainLaunch::Outcome outcome = plain.launch(given.request());
-    CHECK(outcome.status.ok());
-    return outcome.taken;
-  }
+  bool takes(const Given &given) { return plain.launch(given.request()); }
 
   Recipe recipe;
   SizeRules rules;
@@ -131,15 +129,16 @@ TEST_CASE("what is not as usual is declined, and nothing is enqueued") {
   CHECK(bound.takes(usual));
 }
 
-TEST_CASE("a kernel is plain where nothing must be worked out but its grid") {
+TEST_CASE("a kernel is plain where nothing must be worked out but quotients of its grid") {
   using Op = Expression::Op;
   const Expression m = Expression::dimension(0), twice = Expression::binary(Op::Mul, m, Expression::constant(2));
   CHECK(isPlain([](Recipe &) {}));
-  CHECK(isPlain([&](Recipe &recipe) { recipe.steps[0].grid[1] = twice; }));
+  CHECK_FALSE(isPlain([&](Recipe &recipe) { recipe.steps[0].grid[1] = twice; }));
   CHECK(isPlain([&](Recipe &recipe) { recipe.steps[0].grid[2] = m; }));
   CHECK(isPlain([](Recipe &) {}, "*%4", "*<=48"));
   CHECK_FALSE(isPlain([](Recipe &) {}, "*%12"));
   CHECK_FALSE(isPlain([](Recipe &recipe) { recipe.steps.push_back(recipe.steps[0]); }));
+  CHECK_FALSE(isPlain([](Recipe &recipe) { recipe.steps[0].cluster[0] = 2; }));
   CHECK_FALSE(isPlain([](Recipe &recipe) { recipe.workspaceBytes = Expression::constant(1); }));
   CHECK_FALSE(isPlain([&](Recipe &recipe) { recipe.workspaceBytes = m; }));
   CHECK_FALSE(isPlain([](Recipe &recipe) { recipe.scalars[0].type = ScalarType::Int32; }));
@@ -165,6 +164,30 @@ TEST_CASE("a step overlaps with what precedes it where it can and the caller all
       CHECK(bound.record->launches[0].parameters.programmaticLaunch == (can && allowed));
     }
   }
+}
+
+TEST_CASE("the first launch is looked at in full, and each that the driver refuses") {
+  Bound bound(plainRecipe(), "*");
+  PlainLaunch fresh;
+  fresh.bind(bound.recipe, bound.rules, bound.function.direct(), bound.fixed);
+  CHECK_FALSE(fresh.launch(Given().request()));
+  fresh.begin();
+  CHECK(fresh.launch(Given().request()));
+
+  StubRuntime stub;
+  Result<std::shared_ptr<const Kernel>> kernel = stub.runtime->kernel(stub.device, stubProblem("*"));
+  REQUIRE(kernel.ok());
+  const std::vector<uint64_t> tensors = {0x1000, 0x2000, 0x3000};
+  const std::vector<int64_t> dimensions = {300};
+  const LaunchRequest request = {.tensors = tensors, .dimensions = dimensions, .scalars = {}};
+  CHECK_FALSE((*kernel)->plain().launch(request));
+  CHECK((*kernel)->launch(request).ok());
+  CHECK((*kernel)->plain().launch(request));
+  stub.device->record->refusesDirect = true;
+  CHECK_FALSE((*kernel)->plain().launch(request));
+  CHECK(stub.device->record->launches.size() == 2);
+  CHECK((*kernel)->launch(request).ok());
+  CHECK(stub.device->record->launches.size() == 3);
 }
 
 TEST_CASE("a kernel launches alike whether its launch is plain or looked at in full") {
