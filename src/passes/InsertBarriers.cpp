@@ -77,7 +77,7 @@ struct Pending {
   enum class Kind { CopyWrite, DotRead, BulkRead } kind;
   Operation *op; ///< what issued it
   Place place;
-  bool old = false; ///< issued in an earlier iteration of a loop around
+  bool old = false; ///< on some path more may have been issued after it than the list says: no wait leaves it for sure
 
   bool operator==(const Pending &other) const {
     return std::tie(kind, op, place, old) == std::tie(other.kind, other.op, other.place, other.old);
@@ -87,6 +87,27 @@ struct Pending {
 template <typename T> void addOnce(SmallVectorImpl<T> &list, const T &entry) {
   if (!llvm::is_contained(list, entry)) {
     list.push_back(entry);
+  }
+}
+
+/// Of two paths that join, what both did last stays in flight as either knows; the order of anything before is lost.
+void forgetOrder(SmallVectorImpl<Pending> &list, SmallVectorImpl<Pending> &other) {
+  for (auto kind : {Pending::Kind::CopyWrite, Pending::Kind::DotRead, Pending::Kind::BulkRead}) {
+    auto isOfKind = [&](const Pending &entry) { return entry.kind == kind; };
+    auto entries = llvm::make_filter_range(llvm::reverse(list), isOfKind);
+    auto others = llvm::make_filter_range(llvm::reverse(other), isOfKind);
+    auto entry = entries.begin();
+    auto opposite = others.begin();
+    while (entry != entries.end() && opposite != others.end() && *entry == *opposite) {
+      ++entry;
+      ++opposite;
+    }
+    for (Pending &rest : llvm::make_range(entry, entries.end())) {
+      rest.old = true;
+    }
+    for (Pending &rest : llvm::make_range(opposite, others.end())) {
+      rest.old = true;
+    }
   }
 }
 
@@ -108,7 +129,11 @@ struct State {
     for (const Write &write : other.writes) {
       addOnce(writes, write);
     }
-    for (const Pending &entry : other.pending) {
+    SmallVector<Pending> both = std::move(pending), others = other.pending;
+    forgetOrder(both, others);
+    both.append(others);
+    pending.clear();
+    for (const Pending &entry : both) {
       addOnce(pending, entry);
     }
   }
@@ -162,6 +187,7 @@ struct State {
       }
     });
     State merged;
+    merged.pending = pending;
     merged.join(*this);
     *this = std::move(merged);
   }

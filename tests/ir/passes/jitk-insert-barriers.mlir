@@ -139,6 +139,35 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
     tt.return
   }
 
+  // In the first iteration the copy before the loop is the last one, later ones have that of the iteration before: which
+  // one a wait leaves is not known. So the second wait of an iteration may be what ends the copy of %b.
+  // CHECK-LABEL: tt.func public @bulk_stores_before_and_in_a_loop
+  tt.func public @bulk_stores_before_and_in_a_loop(%d: !tt.tensordesc<tensor<64x64xf16, #shared>>, %x: tensor<64x64xf16, #blocked>, %n: i32) {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %a = ttg.local_alloc : () -> !ttg.memdesc<64x64xf16, #shared, #smem, mutable>
+    %b = ttg.local_alloc : () -> !ttg.memdesc<64x64xf16, #shared, #smem, mutable>
+    %c = ttg.local_alloc : () -> !ttg.memdesc<64x64xf16, #shared, #smem, mutable>
+    ttg.local_store %x, %c : tensor<64x64xf16, #blocked> -> !ttg.memdesc<64x64xf16, #shared, #smem, mutable>
+    ttng.async_tma_copy_local_to_global %d[%c0, %c0] %c : !tt.tensordesc<tensor<64x64xf16, #shared>>, !ttg.memdesc<64x64xf16, #shared, #smem, mutable>
+    // CHECK: scf.for
+    scf.for %i = %c0 to %n step %c1 : i32 {
+      // CHECK: ttng.async_tma_store_wait
+      // CHECK-NEXT: gpu.barrier
+      // CHECK-NEXT: ttg.local_store
+      ttng.async_tma_store_wait {pendings = 1 : i32}
+      ttg.local_store %x, %a : tensor<64x64xf16, #blocked> -> !ttg.memdesc<64x64xf16, #shared, #smem, mutable>
+      ttng.async_tma_copy_local_to_global %d[%c0, %c0] %a : !tt.tensordesc<tensor<64x64xf16, #shared>>, !ttg.memdesc<64x64xf16, #shared, #smem, mutable>
+      // CHECK: ttng.async_tma_store_wait
+      // CHECK-NEXT: gpu.barrier
+      // CHECK-NEXT: ttg.local_store
+      ttng.async_tma_store_wait {pendings = 1 : i32}
+      ttg.local_store %x, %b : tensor<64x64xf16, #blocked> -> !ttg.memdesc<64x64xf16, #shared, #smem, mutable>
+      ttng.async_tma_copy_local_to_global %d[%c0, %c0] %b : !tt.tensordesc<tensor<64x64xf16, #shared>>, !ttg.memdesc<64x64xf16, #shared, #smem, mutable>
+    }
+    tt.return
+  }
+
   // A fence that is there already is used.
   // CHECK-LABEL: tt.func public @given_fence
   tt.func public @given_fence(%d: !tt.tensordesc<tensor<64x64xf16, #shared>>, %x: tensor<64x64xf16, #blocked>) {
