@@ -223,21 +223,26 @@ bool EntrySource::isStored(const Problem &problem, const Target &target) {
 
 // --- problems whose code is the same
 
-std::string EntrySource::programOf(const Problem &problem, const Target &target) {
+Result<std::string> EntrySource::programOf(const Problem &problem, const Target &target) {
   Result<Key> key = keyOf(problem, target);
   return key.ok() ? programOf(problem, target, *key) : std::string();
 }
 
-std::string EntrySource::programOf(const Problem &problem, const Target &target, const Key &key) {
+Result<std::string> EntrySource::programOf(const Problem &problem, const Target &target, const Key &key) {
   ExitSection section;
   Result<Compiler *> compiler = compiler_.get();
   if (!section.status().ok() || !compiler.ok()) {
-    return {};
+    return std::string();
   }
-  // What fails here fails again, and says so, where it is compiled.
+  // What fails here fails again, and says so, where it is compiled; what took all the time that it may take is not
+  // begun again.
   Result<std::string> digest = (*compiler)->programDigest(problem.description, target);
+  if (!digest.ok() && digest.status().code() == StatusCode::DeadlineExceeded) {
+    return withReproducer(std::move(digest).takeStatus().withNote("while compiling " + problem.label), problem, target,
+                          **compiler);
+  }
   if (!digest.ok() || digest->empty()) {
-    return {};
+    return std::string();
   }
   return *digest + " " + key.parts().target + " " + key.parts().assembler;
 }
@@ -264,7 +269,7 @@ Result<std::shared_ptr<const Entry>> EntrySource::findOrCompileProgram(const std
 }
 
 Result<Obtained> EntrySource::compileOrShare(const Problem &problem, const Target &target, const Key &key) {
-  const std::string program = programOf(problem, target, key);
+  JITK_ASSIGN(const std::string program, programOf(problem, target, key));
   bool joined = false;
   Result<std::shared_ptr<const Entry>> made =
       program.empty()

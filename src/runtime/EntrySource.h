@@ -74,7 +74,7 @@ public:
   /// What the problem's code is made from, as a name: problems with the same name have the same kernel, which is
   /// compiled once as long as its entry is in use or in memory. Empty if that is not known. Costs some milliseconds,
   /// and opens the compiler library.
-  std::string programOf(const Problem &problem, const Target &target);
+  Result<std::string> programOf(const Problem &problem, const Target &target);
   /// Tells of the entry of a problem of that program.
   void learn(const std::string &program, const std::shared_ptr<const Entry> &entry);
 
@@ -100,7 +100,7 @@ private:
   KeyLock takeToken(const Problem &problem);
   Result<Obtained> makeEntry(const Problem &problem, const Target &target, const Key &key);
   Status withReproducer(Status failure, const Problem &problem, const Target &target, Compiler &compiler);
-  std::string programOf(const Problem &problem, const Target &target, const Key &key);
+  Result<std::string> programOf(const Problem &problem, const Target &target, const Key &key);
   std::shared_ptr<const Entry> findProgram(const std::string &program);
   Result<std::shared_ptr<const Entry>> findOrCompileProgram(const std::string &program, const Problem &problem,
                                                             const Target &target, const Key &key);

@@ -43,11 +43,12 @@ void Preparation::prepareNext() {
   double begin = watch_.milliseconds();
   // The entry of a worker's task: std and oneTBB may throw, nothing of ours does.
   try {
-    program = waited ? std::string() : programToShare(problem);
+    Result<std::string> shared = waited ? std::string() : programToShare(problem);
+    program = shared.ok() ? *shared : std::string();
     if (!program.empty() && !mayMake(program, index)) {
       return;
     }
-    outcome = prepare(problem);
+    outcome = shared.ok() ? prepare(problem) : Outcome{.status = std::move(shared).takeStatus(), .entry = nullptr};
   } catch (const std::bad_alloc &) {
     outcome.status = Status(StatusCode::OutOfMemory, "out of host memory while preparing " + problem->label);
   } catch (const std::exception &exception) {
@@ -86,14 +87,14 @@ bool Preparation::hasRelatives(const Problem &problem) {
   return relatives_.at(textWithoutBounds(problem.description)) > 1;
 }
 
-std::string Preparation::programToShare(const std::shared_ptr<const Problem> &asked) {
+Result<std::string> Preparation::programToShare(const std::shared_ptr<const Problem> &asked) {
   if (!mayBegin().ok()) {
-    return {};
+    return std::string();
   }
   const Target &target = options_.target;
   std::shared_ptr<const Problem> problem = options_.device ? runtime_.tuned(asked, *options_.device) : asked;
   bool isAlone = runtime_.entries().isStored(*problem, target) || !hasRelatives(*asked);
-  return isAlone ? std::string() : runtime_.entries().programOf(*problem, target);
+  return isAlone ? Result<std::string>(std::string()) : runtime_.entries().programOf(*problem, target);
 }
 
 bool Preparation::mayMake(const std::string &program, size_t index) {

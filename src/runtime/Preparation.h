@@ -96,7 +96,7 @@ private:
   size_t takeNext(bool &waited);
   Status mayBegin() const;
   /// The program of an item that is not stored, where others of the preparation may have the same; else empty.
-  std::string programToShare(const std::shared_ptr<const Problem> &asked);
+  Result<std::string> programToShare(const std::shared_ptr<const Problem> &asked);
   bool hasRelatives(const Problem &problem);
   /// False if another item is making the program: this one is taken up again when it has landed.
   bool mayMake(const std::string &program, size_t index);

@@ -25,7 +25,10 @@ Result<std::string> writeReproducer(const std::string &folder, const Problem &pr
   std::string name = problem.description.op() + "-" + problem.hash.toHex().substr(0, 16) + "-" + target.toString();
   std::replace(name.begin(), name.end(), ':', '-');
   std::string path = folder + "/" + name + ".mlir";
-  Result<std::string> beginning = compiler.reproduce(problem.description, target);
+  // Not a second limit's time for a compiler in a process of its own that does not come back.
+  bool outran = failure.code() == StatusCode::DeadlineExceeded && failure.stage() == "compile";
+  Result<std::string> beginning =
+      outran ? Result<std::string>(failure.clone()) : compiler.reproduce(problem.description, target);
   std::string text = "// jitk reproducer\n" + comment("description", problem.text) +
                      comment("target", target.toString()) + comment("build", compiler.buildId()) +
                      comment("failure", std::string(statusCodeName(failure.code())) + ": " + failure.toString()) +

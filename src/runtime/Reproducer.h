@@ -22,7 +22,7 @@ namespace jitk {
 
 /// Writes the file for a failed compilation into `folder`, which is made if it is not there, under a name that the
 /// problem and the target give. Returns its path. The compiler is asked for what it began with; where it fails at that
-/// too, the file goes without. Unavailable if the file cannot be written.
+/// too, and where it has outrun its limit, the file goes without. Unavailable if the file cannot be written.
 Result<std::string> writeReproducer(const std::string &folder, const Problem &problem, const Target &target,
                                     const Status &failure, Compiler &compiler);
 

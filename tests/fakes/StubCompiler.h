@@ -47,10 +47,14 @@ public:
   /// `digest` of the description, else empty: each has code of its own.
   Result<std::string> programDigest(const Description &description, const Target &) override {
     ++numDigests;
+    if (digestOutruns) {
+      return Status(StatusCode::DeadlineExceeded, "compiler process outran its limit").atStage("compile");
+    }
     return digest ? digest(description) : std::string();
   }
 
   Result<std::string> reproduce(const Description &description, const Target &) override {
+    ++numReproductions;
     return "// stub of " + description.op() + "\n";
   }
 
@@ -93,7 +97,7 @@ public:
     return recipe;
   }
 
-  std::atomic<int> numCompilations = 0, numDigests = 0;
+  std::atomic<int> numCompilations = 0, numDigests = 0, numReproductions = 0;
   // Set before use:
   std::function<void(const Description &)> onCompile;
   std::function<std::string(const Description &)> digest;
@@ -101,6 +105,7 @@ public:
   std::vector<uint8_t> code = {0x7f, 'E', 'L', 'F', 's', 't', 'u', 'b'};
   std::string assembler = "stub assembler 1";
   bool noAssembler = false;
+  bool digestOutruns = false; ///< its limit, as in a process of its own
 
 private:
   std::string build_;

@@ -1,6 +1,7 @@
 // Problems that come to the same kernel: it is compiled once.
 
 #include "src/runtime/Plan.h"
+#include "src/runtime/Reproducer.h"
 #include "tests/unit/runtime/Stub.h"
 
 #include <atomic>
@@ -66,11 +67,41 @@ TEST_CASE("another program, another target and another assembler are compiled") 
   REQUIRE(entries.obtain(*stubProblem("*<=16"), kTarget).ok());
   CHECK(entries.obtain(*stubProblem("*<=32", 65), kTarget)->tier == Tier::Compiled);
   CHECK(entries.obtain(*stubProblem("*<=32"), Target{Target::Kind::Cuda, 90, false})->tier == Tier::Compiled);
-  CHECK(entries.programOf(*stubProblem("*<=16"), kTarget) == entries.programOf(*stubProblem("*<=32"), kTarget));
-  std::string before = entries.programOf(*stubProblem("*"), kTarget);
+  CHECK(*entries.programOf(*stubProblem("*<=16"), kTarget) == *entries.programOf(*stubProblem("*<=32"), kTarget));
+  std::string before = *entries.programOf(*stubProblem("*"), kTarget);
   stub.compiler.assembler = "stub assembler 2";
   stub.restart("");
-  CHECK(stub.runtime->entries().programOf(*stubProblem("*"), kTarget) != before);
+  CHECK(*stub.runtime->entries().programOf(*stubProblem("*"), kTarget) != before);
+}
+
+TEST_CASE("a compiler that outran its limit over a program is not asked for the kernel too") {
+  BoundlessRuntime stub;
+  stub.compiler.digestOutruns = true;
+  Result<Obtained> obtained = stub.runtime->entries().obtain(*stubProblem("*<=16"), kTarget);
+  CHECK(obtained.status().code() == StatusCode::DeadlineExceeded);
+  CHECK(obtained.status().toString().find("; while compiling stub m=*<=16") != std::string::npos);
+  CHECK(stub.compiler.numDigests == 1);
+
+  Plan plan(stub.runtime);
+  REQUIRE(plan.add({{stubProblem("*<=16"), 0}, {stubProblem("*<=32"), 0}}).ok());
+  PrepareOptions options;
+  options.target = kTarget;
+  REQUIRE(plan.prepare(std::move(options)).ok());
+  CHECK(plan.wait(std::nullopt).code() == StatusCode::DeadlineExceeded);
+  CHECK(stub.compiler.numDigests == 3);
+  CHECK(stub.compiler.numCompilations == 0);
+}
+
+TEST_CASE("nor is it for a reproducer") {
+  TemporaryFolder folder;
+  StubCompiler compiler;
+  Status outran = Status(StatusCode::DeadlineExceeded, "outran").atStage("compile");
+  CHECK(writeReproducer(folder.path("r"), *stubProblem("*"), kTarget, outran, compiler).ok());
+  CHECK(compiler.numReproductions == 0);
+  // An assembler's limit is another matter.
+  outran = Status(StatusCode::DeadlineExceeded, "outran").atStage("assemble");
+  CHECK(writeReproducer(folder.path("r"), *stubProblem("*"), kTarget, outran, compiler).ok());
+  CHECK(compiler.numReproductions == 1);
 }
 
 TEST_CASE("problems of which no program is known are compiled each for itself") {
@@ -149,7 +180,7 @@ TEST_CASE("what waited is begun before what was not begun yet") {
   given.jobs = 2;
   stub.runtime = *Runtime::create(std::move(given));
   Plan plan(stub.runtime);
-  for (auto [bound, n] : {std::pair("*<=16", 1), {"*<=32", 1}, {"*", 2}, {"*", 3}, {"*", 4}}) {
+  for (auto [bound, n] : {std::pair("*", 1), {"*<=64", 1}, {"*<=32", 2}, {"*<=32", 3}, {"*<=32", 4}}) {
     REQUIRE(plan.add({{stubProblem(bound, n), 0}}).ok());
   }
   // The first is ready once the third is begun, which ends when the second has.
@@ -169,14 +200,14 @@ TEST_CASE("what waited is begun before what was not begun yet") {
   options.target = kTarget;
   options.progress = [&](const Progress &progress) {
     order.push_back(progress.problem.text);
-    if (order.back() == stubProblem("*<=32", 1)->text) {
+    if (order.back() == stubProblem("*<=64", 1)->text) {
       second.count_down();
     }
   };
   REQUIRE(plan.prepare(std::move(options)).ok());
   REQUIRE(plan.wait(std::nullopt).ok());
-  CHECK(order[0] == stubProblem("*<=16", 1)->text);
-  CHECK(order[1] == stubProblem("*<=32", 1)->text);
+  CHECK(order[0] == stubProblem("*", 1)->text);
+  CHECK(order[1] == stubProblem("*<=64", 1)->text);
 }
 
 TEST_CASE("where a program does not compile, each of its problems fails in its own name") {
