@@ -48,12 +48,26 @@ std::vector<Plan::Item> Plan::items() const {
   return items_;
 }
 
+/// The widest range of sizes that a kernel is for. The wider, the longer it takes to compile: there are variants for
+/// parts of a range.
+static int64_t widestBound(const Description &description) {
+  int64_t widest = 0;
+  for (const auto &[name, value] : description.attributes()) {
+    const auto *dimension = std::get_if<Dimension>(&value);
+    if (dimension && !dimension->isStatic()) {
+      widest = std::max(widest, dimension->bound == 0 ? Dimension::kLargest : dimension->bound);
+    }
+  }
+  return widest;
+}
+
 std::vector<Preparation::Item> Plan::orderedItems() const {
-  // Highest priority first; equal ones in the order in which they were added.
-  std::multimap<int32_t, std::shared_ptr<const Problem>, std::greater<>> ordered;
+  // Highest priority first; of equal ones what takes longest, so that no worker begins it when the others are done;
+  // else in the order in which they were added.
+  std::multimap<std::pair<int32_t, int64_t>, std::shared_ptr<const Problem>, std::greater<>> ordered;
   std::map<std::string, std::shared_ptr<const Problem>> generic;
   for (const Item &item : items_) {
-    ordered.emplace(item.priority, item.problem);
+    ordered.emplace(std::pair(item.priority, widestBound(item.problem->description)), item.problem);
     if (options_.onMiss == MissPolicy::Background) {
       auto general = std::make_shared<const Problem>(generalize(item.problem->description));
       generic.emplace(general->text, std::move(general));

@@ -190,6 +190,23 @@ TEST_CASE("higher priorities are begun first") {
   CHECK(order == std::vector<int64_t>{2, 4, 1, 3});
 }
 
+TEST_CASE("of equal priorities the widest ranges of sizes are begun first") {
+  StubRuntime stub;
+  RuntimeOptions options;
+  options.storeFolder = "";
+  options.compiler = &stub.compiler;
+  options.jobs = 1;
+  stub.runtime = *Runtime::create(std::move(options));
+  std::vector<int64_t> order;
+  stub.compiler.onCompile = [&](const Description &description) { order.push_back(description.dimension("n").value); };
+  Plan plan(stub.runtime);
+  REQUIRE(plan.add({{stubProblem("*<=16", 1), 0}, {stubProblem("*<=64", 2), 0}, {stubProblem("128", 3), 0}}).ok());
+  REQUIRE(plan.add({{stubProblem("*", 4), 0}, {stubProblem("*<=64", 5), 0}, {stubProblem("*<=16", 6), 1}}).ok());
+  REQUIRE(plan.prepare(onDevice(stub)).ok());
+  REQUIRE(plan.wait(std::nullopt).ok());
+  CHECK(order == std::vector<int64_t>{6, 4, 2, 5, 1, 3});
+}
+
 TEST_CASE("a plan that dies cancels and waits") {
   StubRuntime stub;
   {
