@@ -24,3 +24,12 @@ add_custom_target(bundle
   DEPENDS jitk jitk-opt jitk_conformance jitk_gpu_test bench_kernels jitk_shared jitk-compiler
   COMMENT "Packing ${jitk_bundle}"
   VERBATIM)
+
+# By night: the archive is packed, unpacked elsewhere, and run.
+if(NOT JITK_SANITIZE)
+  add_test(NAME bundle/pack COMMAND ${CMAKE_COMMAND} --build ${PROJECT_BINARY_DIR} --target bundle)
+  set_tests_properties(bundle/pack PROPERTIES LABELS nightly FIXTURES_SETUP bundle)
+  add_test(NAME bundle/run COMMAND ${Python3_EXECUTABLE} -B ${PROJECT_SOURCE_DIR}/tests/bundle/test_bundle.py)
+  set_tests_properties(bundle/run PROPERTIES LABELS nightly FIXTURES_REQUIRED bundle
+    ENVIRONMENT JITK_TEST_BUNDLE=${jitk_bundle})
+endif()
