@@ -116,7 +116,8 @@ class Dump(CliTest):
 
     def test_a_folder_that_cannot_be_made(self):
         (self.folder / "file").write_text("")
-        self.assertIn("file/out", self.jitk("run", *MATMUL, "--dump", "file/out", code=ENVIRONMENT).stderr)
+        failed = self.jitk("run", *MATMUL, "--dump", "file/out", code=ENVIRONMENT)
+        self.assertEqual(failed.stderr, "jitk: cannot create the folder file/out: Not a directory\n")
 
 
 if __name__ == "__main__":

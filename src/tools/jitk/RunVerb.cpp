@@ -13,6 +13,8 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <random>
+#include <stdexcept>
+#include <system_error>
 
 namespace jitk::tool {
 namespace {
@@ -29,7 +31,10 @@ struct Options {
 } // namespace
 
 static void writeDumps(const Options &options, const api::Runtime &runtime, const std::string &target) {
-  std::filesystem::create_directories(options.dump);
+  std::error_code failure;
+  if (std::filesystem::create_directories(options.dump, failure); failure) {
+    throw std::runtime_error("cannot create the folder " + options.dump + ": " + failure.message());
+  }
   api::Artifact artifact = api::Artifact::compile(runtime, options.problem.description(), target);
   const std::pair<jitk_dump_t, const char *> files[] = {{JITK_DUMP_COMMON_IR, "commonir.mlir"},
                                                         {JITK_DUMP_TTGIR, "ttgir.mlir"},
