@@ -34,7 +34,7 @@ public:
 private:
   void fill();
   void computeNorms();
-  /// Stores the keys, divided by the power of two nearest to their norm; it is no part of `normsOfKeys_` then.
+  /// Stores the keys that the states are carried with, divided by the power of two nearest to their norm.
   void scaleKeys();
   void storeScores();
   void storeInverse();
@@ -61,7 +61,7 @@ private:
   SmallVector<Value> keyBuffers_, queryBuffers_;
   CumulatedGates cumulated_;
   Value keyNorms_, queryNorms_; ///< inverse, f32 [chunk]; null where nothing is normalized
-  Value normsOfKeys_;           ///< the same of the keys that the states are carried with
+  Value carriedNorms_;          ///< what is left of the keys' where those are scaled
 };
 
 } // namespace
@@ -88,14 +88,14 @@ void PrepareWriter::computeNorms() {
   }
   keyNorms_ = inverseNorm(b, keySquares);
   queryNorms_ = inverseNorm(b, querySquares);
-  normsOfKeys_ = keyNorms_;
+  carriedNorms_ = keyNorms_;
 }
 
 void PrepareWriter::scaleKeys() {
   KernelBuilder &b = b_;
   Value exponents = math::RoundEvenOp::create(b, b.log2(keyNorms_));
   Value zeros = b.full(0, {plan_.size}, b.getF32Type());
-  normsOfKeys_ = b.mulf(keyNorms_, b.exp2(b.subf(zeros, exponents)));
+  carriedNorms_ = b.mulf(keyNorms_, b.exp2(b.subf(zeros, exponents)));
   // One for all value heads that share them.
   b.ifElse(b.equal(b.rem(valueHead_, problem_.groupSize(b)), b.i32(0)), [&] {
     MatrixView scaled = plan_.scaledKeys(b, chunk_, problem_.keyHeadOf(b, valueHead_));
@@ -149,8 +149,8 @@ void PrepareWriter::storeFactors() {
   auto scaled = [&](Value factors, Value norms) { return norms ? b.mulf(factors, norms) : factors; };
   Value decay = decayFromStart(b, cumulated_), rest = decayToLast(b, cumulated_);
   Value scale = b.full(problem_.scale, {plan_.size}, b.getF32Type());
-  const std::pair<ChunkFactor, Value> factors[] = {{kKeyFactor, scaled(decay, normsOfKeys_)},
-                                                   {kUpdateFactor, scaled(rest, normsOfKeys_)},
+  const std::pair<ChunkFactor, Value> factors[] = {{kKeyFactor, scaled(decay, carriedNorms_)},
+                                                   {kUpdateFactor, scaled(rest, carriedNorms_)},
                                                    {kQueryFactor, scaled(b.mulf(decay, scale), queryNorms_)}};
   Value base = plan_.region(b, chunk_region::kFactors, chunk_, valueHead_, kNumFactors * plan_.size);
   for (auto [factor, values] : factors) {
