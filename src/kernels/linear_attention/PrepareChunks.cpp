@@ -99,10 +99,10 @@ void PrepareWriter::scaleKeys() {
   // One for all value heads that share them.
   b.ifElse(b.equal(b.rem(valueHead_, problem_.groupSize(b)), b.i32(0)), [&] {
     MatrixView scaled = plan_.scaledKeys(b, chunk_, problem_.keyHeadOf(b, valueHead_));
+    Value powers = b.convert(b.exp2(exponents), problem_.type);
     for (auto [part, key] : llvm::zip_equal(plan_.keyParts, keyBuffers_)) {
-      Value values = b.mulf(b.convert(b.read(key), b.getF32Type()), b.asColumn(b.exp2(exponents), part.size));
       b.store(b.pointers(columnsFrom(b, scaled, part), b.range(plan_.size), b.range(part.size)),
-              b.convert(values, problem_.type), validColumns(b, part, plan_.size));
+              b.mulf(b.read(key), b.asColumn(powers, part.size)), validColumns(b, part, plan_.size));
     }
   });
 }
