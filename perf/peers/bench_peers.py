@@ -19,7 +19,7 @@ import torch
 import torch.nn.functional as functional
 import triton
 import triton_kernels as kernels
-from contender import MOST_CALLS, REPLAYS, REST_S, ROUNDS, Contender, require_equal_bits, take_turns
+from contender import MOST_CALLS, REPLAYS, REST_S, ROUNDS, Contender, bound, require_equal_bits, take_turns
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from triton.tools.tensor_descriptor import TensorDescriptor
 
@@ -247,12 +247,7 @@ def fastest_triton(problem, specialized):
 
 def measure(runtime, device, problem, specialized):
     kernel = runtime.kernel(device, problem.text)
-    needed = kernel.workspace_bytes()
-    workspace = torch.empty(max(needed, 256), device="cuda", dtype=torch.uint8)
-
-    def launch():
-        kernel.launch(*problem.arguments, workspace=workspace.data_ptr(), workspace_bytes=workspace.numel(),
-                      stream=torch.cuda.current_stream().cuda_stream)
+    launch = bound(kernel, *problem.arguments)
     checked(problem, launch)
     require_equal_bits(launch, problem.outputs[0])
     ours = Contender("jitk", launch)

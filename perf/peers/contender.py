@@ -45,6 +45,16 @@ class Contender:
         return statistics.median(self.times[-replays:])
 
 
+def bound(kernel, *arguments, **options):
+    """A call that enqueues `kernel` on torch's current stream, with a workspace that all its launches share."""
+    workspace = torch.empty(max(kernel.workspace_bytes(), 256), device="cuda", dtype=torch.uint8)
+
+    def launch():
+        kernel.launch(*arguments, workspace=workspace.data_ptr(), workspace_bytes=workspace.numel(),
+                      stream=torch.cuda.current_stream().cuda_stream, **options)
+    return launch
+
+
 def take_turns(contenders, rounds=ROUNDS, **turn):
     """A B B A, `rounds` times."""
     for _ in range(rounds):

@@ -13,7 +13,7 @@ import sys
 
 import jitk
 import torch
-from contender import Contender, require_equal_bits, take_turns
+from contender import Contender, bound, require_equal_bits, take_turns
 
 CALLS, TURNS = 10, {"rounds": 2, "replays": 3, "rest": 0.02}
 COPIED = 1 << 29
@@ -80,20 +80,16 @@ def measure(runtime, device, problem):
     lse = torch.full((problem.batch, problem.heads, problem.queries), math.nan, device="cuda")
     schedule = torch.zeros((problem.splits, 8), device="cuda", dtype=torch.int32)
     offsets = torch.zeros((problem.batch + 1,), device="cuda", dtype=torch.int32)
-    slots = (problem.batch + problem.splits) * problem.queries * problem.heads
-    workspace = torch.empty((slots * (problem.value_dim + 1) * 4 + 1024,), device="cuda", dtype=torch.uint8)
 
-    def launcher(text):
+    def kernel_and_launch(text):
         kernel = runtime.kernel(device, text)
-        return kernel, lambda: kernel.launch(
-            q, k, v, table, lengths, schedule, offsets, o, lse, scalars=(1 / math.sqrt(problem.dim),),
-            workspace=workspace.data_ptr(), workspace_bytes=workspace.numel(),
-            stream=torch.cuda.current_stream().cuda_stream)
+        return kernel, bound(kernel, q, k, v, table, lengths, schedule, offsets, o, lse,
+                                scalars=(1 / math.sqrt(problem.dim),))
 
     if problem.reuses:
-        launcher(problem.text.replace("reuse_schedule=true", ""))[1]()
+        kernel_and_launch(problem.text.replace("reuse_schedule=true", ""))[1]()
         o.fill_(math.nan)
-    kernel, launch = launcher(problem.text)
+    kernel, launch = kernel_and_launch(problem.text)
     launch()
     torch.cuda.synchronize()
     check(problem, q, k, v, o, lse)

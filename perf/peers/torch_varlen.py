@@ -14,7 +14,7 @@ import sys
 import jitk
 import torch
 
-from contender import Contender, require_equal_bits, take_turns
+from contender import Contender, bound, require_equal_bits, take_turns
 from torch_paged import CALLS, TURNS
 
 try:
@@ -82,8 +82,7 @@ def measure(runtime, device, problem):
     o = torch.full_like(q, 7)
     lse = torch.full((problem.batch, problem.heads, problem.longest), math.nan, device="cuda")
     kernel = runtime.kernel(device, problem.text)
-    stream = lambda: torch.cuda.current_stream().cuda_stream
-    launch = lambda: kernel.launch(q, k, v, lengths, lengths, o, lse, stream=stream())
+    launch = bound(kernel, q, k, v, lengths, lengths, o, lse)
     launch()
     torch.cuda.synchronize()
     check(problem, q, k, v, o)
@@ -91,7 +90,7 @@ def measure(runtime, device, problem):
     contenders = [Contender("varlen", launch, CALLS)]
     if not problem.mixed:
         plain = runtime.kernel(device, problem.text.replace("varlen=true", ""))
-        contenders.append(Contender("fixed", lambda: plain.launch(q, k, v, o, lse, stream=stream()), CALLS))
+        contenders.append(Contender("fixed", bound(plain, q, k, v, o, lse), CALLS))
     if varlen_attn:
         try:
             contenders.append(Contender("torch", packed(problem, q, k, v), CALLS))

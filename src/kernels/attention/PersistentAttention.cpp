@@ -1,6 +1,7 @@
 #include "src/kernels/attention/PersistentAttention.h"
 
 #include "src/kernels/vocabulary/DimensionParts.h"
+#include "src/kernels/vocabulary/ItemQueue.h"
 #include "src/kernels/vocabulary/KernelProgram.h"
 #include "src/kernels/vocabulary/OnlineSoftmax.h"
 #include "src/kernels/vocabulary/Raster.h"
@@ -36,6 +37,9 @@ static RoleRegisters registersOf(int64_t numConsumers) {
     return {160, 32};
   }
 }
+
+/// Counts the items that CTAs have taken; in the workspace, an i32.
+static constexpr const char *kItemCounter = "taken_items";
 
 /// Tiles of sequences that end within them are cut, which takes whole panels.
 static bool canCutValues(const Description &description) {
@@ -93,8 +97,11 @@ public:
 private:
   using Carried = llvm::SmallVector<Value>;
   using ItemBody = llvm::function_ref<Carried(const WorkItem &item, ValueRange carried)>;
-  /// Runs `body` for the items of a CTA.
-  void forEachItem(ValueRange carried, ItemBody body);
+  /// How many items the CTAs share; i32.
+  Value numItems();
+  /// Runs `body` for the items of a CTA, in the producer or in a consumer.
+  enum class Side { Producer, Consumer };
+  void forEachItem(Side side, ValueRange carried, ItemBody body);
   /// What `body` gives if the item has queries and keys, else `otherwise`.
   Carried ifThereAreKeys(const WorkItem &item, llvm::function_ref<Carried()> body, ValueRange otherwise);
   /// Runs `body` if the item has queries: one past the end of its sequence has none.
@@ -114,6 +121,7 @@ private:
   KernelBuilder &b;
   const Shapes &shapes_;
   const AttentionTile &tile_;
+  std::optional<ItemQueue> items_; ///< where only the device knows their lengths
   std::optional<Ring> queries_, keys_, values_;
   llvm::SmallVector<TileStore> stores_; ///< of each part
   friend class AttentionConsumer;
@@ -193,6 +201,9 @@ PersistentAttention::PersistentAttention(KernelBuilder &builder, const Shapes &s
     }
   }
   unsigned consumerWarps = kWarpsOfConsumer * unsigned(tile_.numConsumers());
+  if (shapes.isVarlen) {
+    items_.emplace(b, b.tensorParameter(kItemCounter), numItems(), consumerWarps);
+  }
   queries_.emplace(b, tile_.queryStages, queries, consumerWarps, /*sharers=*/1, Ring::Vectors(), tile_.numConsumers());
   keys_.emplace(b, tile_.stages, keys, consumerWarps);
   values_.emplace(b, tile_.stages, values, consumerWarps);
@@ -258,11 +269,20 @@ void PersistentAttention::ifThereAreQueries(const WorkItem &item, KernelBuilder:
   }
 }
 
-void PersistentAttention::forEachItem(ValueRange carried, ItemBody body) {
+Value PersistentAttention::numItems() {
   Value tiles = b.ceilDiv(b.size("seq_q"), tile_.rows);
-  Value count = b.mul(tiles, b.mul(b.size("heads"), b.size("batch")));
-  forEachInRounds(b, count, tile_.turn, carried,
-                  [&](Value number, ValueRange now) { return body(locate(number), now); });
+  return b.mul(tiles, b.mul(b.size("heads"), b.size("batch")));
+}
+
+void PersistentAttention::forEachItem(Side side, ValueRange carried, ItemBody body) {
+  auto bodyOfNumber = [&](Value number, ValueRange now) { return body(locate(number), now); };
+  if (!items_) {
+    forEachInRounds(b, numItems(), tile_.turn, carried, bodyOfNumber);
+  } else if (side == Side::Producer) {
+    items_->forEachTaken(carried, bodyOfNumber);
+  } else {
+    items_->forEachRead(carried, bodyOfNumber);
+  }
 }
 
 /// Blocks are taken from the last one down: those that need a mask come first.
@@ -322,7 +342,7 @@ void PersistentAttention::loadBlock(const Ring &ring, const RingPosition &positi
 void PersistentAttention::produce() {
   RingPosition queries = queries_->start(), keys = keys_->start(), values = values_->start();
   Carried start = {queries.slot, queries.phase, keys.slot, keys.phase, values.slot, values.phase};
-  forEachItem(start, [&](const WorkItem &item, ValueRange carried) {
+  forEachItem(Side::Producer, start, [&](const WorkItem &item, ValueRange carried) {
     return ifThereAreKeys(item, [&] { return produce(item, carried); }, carried);
   });
 }
@@ -549,7 +569,7 @@ void PersistentAttention::consume() {
   AttentionConsumer consumer(*this);
   RingPosition queries = queries_->start(), keys = keys_->start(), values = values_->start();
   Carried start = {queries.slot, queries.phase, keys.slot, keys.phase, values.slot, values.phase};
-  forEachItem(start, [&](const WorkItem &item, ValueRange carried) -> Carried {
+  forEachItem(Side::Consumer, start, [&](const WorkItem &item, ValueRange carried) -> Carried {
     RingPosition query = {carried[0], carried[1]};
     AttentionConsumer::State start = consumer.initial({carried[2], carried[3]}, {carried[4], carried[5]});
     auto attend = [&] {
@@ -606,6 +626,7 @@ static KernelSignature declare(const Description &description, const Shapes &sha
   if (shapes.isVarlen) {
     signature.tensor("seq_lens_q", elementTypeOf("int32", *shapes.type.getContext()), 4);
     signature.tensor("seq_lens_k", elementTypeOf("int32", *shapes.type.getContext()), 4);
+    signature.workspace(kItemCounter, elementTypeOf("int32", *shapes.type.getContext()), Expression::constant(1));
   }
   tensor("o", "seq_q", "heads", shapes.valueDim, results);
   signature.tensor("lse", elementTypeOf("fp32", *shapes.type.getContext()), 4);
@@ -618,6 +639,10 @@ Result<BuiltKernel> buildPersistentAttention(const Description &description, con
   Shapes shapes(description, tile, context);
   KernelSignature signature = declare(description, shapes);
   KernelProgram program(context, signature, target);
+  if (shapes.isVarlen) {
+    program.step({.symbol = "flash_attention_counter", .numWarps = 1, .arguments = {kItemCounter}},
+                 [&](KernelBuilder &b) { writeCounter(b, b.tensorParameter(kItemCounter)); });
+  }
   Expression heads = Expression::binary(Op::Mul, signature.expression("heads"), signature.expression("batch"));
   program.step({.symbol = "flash_attention",
                 .numWarps = kWarpsOfConsumer,

@@ -51,7 +51,7 @@ PersistentProduct::PersistentProduct(KernelBuilder &builder, const ProductShapes
     tiles.push_back(shapes.rightTile(part));
   }
   ring_.emplace(b, tile_.stages, tiles, kWarpsOfConsumer * unsigned(tile_.numConsumers()), unsigned(tile_.sharers),
-                Ring::Vectors{shapes.vectors, shapes.vectors.empty() ? 0 : kWarpsOfWriter});
+                Ring::Vectors{shapes.vectors, shapes.vectors.empty() ? 0 : kWarpsOfWriter, b.getF32Type()});
   for (int64_t consumer = 0; consumer < tile_.numConsumers(); ++consumer) {
     std::map<int64_t, TileStore> &stores = stores_.emplace_back();
     for (int64_t part : parts_) {

@@ -275,6 +275,8 @@ Value KernelBuilder::splat(Value scalar, llvm::ArrayRef<int64_t> shape) {
   return tt::SplatOp::create(*this, tensorType(shape, scalar.getType()), scalar);
 }
 
+Value KernelBuilder::unsplat(Value tensor) { return tt::UnsplatOp::create(*this, tensor); }
+
 Value KernelBuilder::splatLike(Value scalar, Value like) {
   auto tensor = dyn_cast<RankedTensorType>(like.getType());
   return tensor ? splat(scalar, tensor.getShape()) : scalar;
@@ -448,6 +450,11 @@ Value KernelBuilder::load(Value pointers, Value mask, double other) {
   return tt::LoadOp::create(*this, pointers, mask, fallback);
 }
 
+Value KernelBuilder::fetchAdd(Value pointer, Value value) {
+  return tt::AtomicRMWOp::create(*this, value.getType(), tt::RMWOp::ADD, pointer, value, /*mask=*/Value(),
+                                 tt::MemSemantic::RELAXED, tt::MemSyncScope::GPU);
+}
+
 void KernelBuilder::store(Value pointers, Value value, Value mask) {
   tt::StoreOp::create(*this, pointers, value, mask, tt::CacheModifier::NONE, tt::EvictionPolicy::NORMAL);
 }
@@ -515,6 +522,15 @@ llvm::SmallVector<Value> KernelBuilder::loop(Value lower, Value upper, Value ste
   llvm::SmallVector<Value> next = body(forOp.getInductionVar(), forOp.getRegionIterArgs());
   scf::YieldOp::create(*this, next);
   return {forOp.getResults().begin(), forOp.getResults().end()};
+}
+
+llvm::SmallVector<Value> KernelBuilder::loopWhile(ValueRange carried, llvm::function_ref<Value(ValueRange)> condition,
+                                                  llvm::function_ref<llvm::SmallVector<Value>(ValueRange)> body) {
+  auto loop = scf::WhileOp::create(
+      *this, TypeRange(carried), carried,
+      [&](OpBuilder &, Location, ValueRange now) { scf::ConditionOp::create(*this, condition(now), now); },
+      [&](OpBuilder &, Location, ValueRange now) { scf::YieldOp::create(*this, body(now)); });
+  return {loop.getResults().begin(), loop.getResults().end()};
 }
 
 } // namespace jitk::kernels

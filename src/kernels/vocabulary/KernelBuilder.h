@@ -85,6 +85,7 @@ public:
   mlir::RankedTensorType tensorType(llvm::ArrayRef<int64_t> shape, mlir::Type elementType);
   mlir::Value range(int64_t size); ///< tensor<size x i32>: 0, 1, ...
   mlir::Value splat(mlir::Value scalar, llvm::ArrayRef<int64_t> shape);
+  mlir::Value unsplat(mlir::Value tensor);                     ///< the element of a tensor of one
   mlir::Value splatLike(mlir::Value scalar, mlir::Value like); ///< as large as `like`: itself if that is a scalar
   mlir::Value full(double value, llvm::ArrayRef<int64_t> shape, mlir::Type elementType);
   mlir::Value asColumn(mlir::Value vector, int64_t columns);             ///< [r] to [r, columns]
@@ -132,6 +133,8 @@ public:
   /// Loads; where the mask is false the result is `other` (zero). A null mask loads everything.
   mlir::Value load(mlir::Value pointers, mlir::Value mask = {}, double other = 0.0);
   void store(mlir::Value pointers, mlir::Value value, mlir::Value mask = {});
+  /// Adds to the scalar at `pointer`, without an order to other accesses; gives what was there.
+  mlir::Value fetchAdd(mlir::Value pointer, mlir::Value value);
 
   // Shared memory.
   mlir::Value buffer(llvm::ArrayRef<int64_t> shape, mlir::Type elementType);
@@ -157,6 +160,10 @@ public:
   }
   llvm::SmallVector<mlir::Value> loop(mlir::Value lower, mlir::Value upper, mlir::Value step, mlir::ValueRange carried,
                                       LoopBody body);
+  /// Runs `body` while `condition` holds of the carried values; returns the last ones.
+  llvm::SmallVector<mlir::Value> loopWhile(mlir::ValueRange carried,
+                                           llvm::function_ref<mlir::Value(mlir::ValueRange carried)> condition,
+                                           llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::ValueRange)> body);
 
 private:
   friend class KernelProgram;

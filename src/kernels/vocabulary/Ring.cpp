@@ -14,11 +14,11 @@ using namespace jitk::ir;
 /// Rows that `loadUntil` moves at once where they all lie before the end, or past it.
 static constexpr int64_t kPieceRows = 8;
 
-static ttg::MemDescType vectorType(KernelBuilder &b, llvm::ArrayRef<int64_t> shape) {
+static ttg::MemDescType vectorType(KernelBuilder &b, llvm::ArrayRef<int64_t> shape, Type elementType) {
   MLIRContext *context = b.getContext();
   auto layout =
       ttg::SwizzledSharedEncodingAttr::get(context, 1, 1, 1, {0}, ttg::CGAEncodingAttr::getTrivial(context, 1));
-  return ttg::MemDescType::get(shape, b.getF32Type(), layout, ttg::SharedMemorySpaceAttr::get(context),
+  return ttg::MemDescType::get(shape, elementType, layout, ttg::SharedMemorySpaceAttr::get(context),
                                /*mutableMemory=*/true);
 }
 
@@ -30,9 +30,9 @@ Ring::Ring(KernelBuilder &builder, int64_t stages, llvm::ArrayRef<SharedTile> ti
     buffers_.push_back(ttg::LocalAllocOp::create(builder, tile.bufferType(stages * replicas)));
   }
   for (int64_t size : vectors.sizes) {
-    vectors_.push_back(ttg::LocalAllocOp::create(builder, vectorType(builder, {stages, size})));
+    vectors_.push_back(ttg::LocalAllocOp::create(builder, vectorType(builder, {stages, size}, vectors.elementType)));
   }
-  full_ = makeBarriers(builder, stages, 1 + vectors.writerWarps);
+  full_ = makeBarriers(builder, stages, (tiles.empty() ? 0 : 1) + vectors.writerWarps);
   empty_ = makeBarriers(builder, stages, consumerWarps * sharers);
 }
 
@@ -57,8 +57,9 @@ void Ring::awaitEmpty(const RingPosition &position) const {
 
 Value Ring::vector(const RingPosition &position, unsigned vector) const {
   auto type = cast<ttg::MemDescType>(vectors_[vector].getType());
-  return ttg::MemDescIndexOp::create(builder_, vectorType(builder_, type.getShape().drop_front()), vectors_[vector],
-                                     position.slot);
+  return ttg::MemDescIndexOp::create(builder_,
+                                     vectorType(builder_, type.getShape().drop_front(), type.getElementType()),
+                                     vectors_[vector], position.slot);
 }
 
 void Ring::write(const RingPosition &position, unsigned vector, Value contents) const {
@@ -71,8 +72,8 @@ void Ring::publish(Value slot) const {
 
 Value Ring::readVector(const RingPosition &position, unsigned vector) const {
   Value buffer = this->vector(position, vector);
-  auto shape = cast<ttg::MemDescType>(buffer.getType()).getShape();
-  return ttg::LocalLoadOp::create(builder_, builder_.tensorType(shape, builder_.getF32Type()), buffer);
+  auto type = cast<ttg::MemDescType>(buffer.getType());
+  return ttg::LocalLoadOp::create(builder_, builder_.tensorType(type.getShape(), type.getElementType()), buffer);
 }
 
 void Ring::acquire(const RingPosition &position) const {

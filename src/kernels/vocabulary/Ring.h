@@ -10,7 +10,7 @@
 //   producer:  acquire -> load, load, ... -> next slot
 //   consumer:  await   -> read the tiles  -> release -> next slot
 //
-// Beside its tiles a slot can have vectors, which a role of its own stores from registers:
+// Beside its tiles, or instead of them, a slot can have vectors, which a role stores from registers:
 //
 //   writer:    awaitEmpty -> write, write, ... -> publish -> next slot
 //
@@ -36,10 +36,11 @@ struct RingPosition {
 
 class Ring {
 public:
-  /// Vectors of a slot, of so many fp32 numbers each, and the warps of the role that writes all of them.
+  /// Vectors of a slot, of so many numbers each, and the warps of the role that writes all of them.
   struct Vectors {
     llvm::ArrayRef<int64_t> sizes;
     unsigned writerWarps;
+    mlir::Type elementType;
   };
 
   /// Allocates `stages` slots of `tiles`, for each of `replicas`, and of `vectors`, and their barriers. Before the
