@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""torch_paged.py <problems> [--out FILE]: paged_attention on torch's tensors, beside a large copy.
+"""torch_paged.py <problems> [--out FILE]: paged_attention on torch's tensors, beside a large copy and torch's own attention.
 
 Keys and values that sequences have are counted once, with queries and results; sequences are as long as they may be, and with
 --mixed of any length. Rows of three heads are compared with torch in float32, and bits over repeated launches; pages lie in no
 order, rows past an end are NaN. Then CUDA graphs of 10 calls take turns A B B A; medians. The copy is one of 512 MB,
-read and written. Needs torch, and jitk by PYTHONPATH=integrations/python and JITK_LIBRARY. Exit status 1 where a result is wrong."""
+read and written. torch has no paged cache: its attention (flash and cuDNN, the faster one counts) reads the same keys and values
+where sequences lie one after the other, and are as long. Needs torch, and jitk by PYTHONPATH=integrations/python and JITK_LIBRARY. Exit status 1 where a result is wrong."""
 import argparse
 import json
 import math
@@ -13,10 +14,13 @@ import sys
 
 import jitk
 import torch
+import torch.nn.functional as functional
 from contender import Contender, bound, require_equal_bits, take_turns
+from torch.nn.attention import SDPBackend, sdpa_kernel
 
 CALLS, TURNS = 10, {"rounds": 2, "replays": 3, "rest": 0.02}
 COPIED = 1 << 29
+BACKENDS = {"torch flash": SDPBackend.FLASH_ATTENTION, "torch cuDNN": SDPBackend.CUDNN_ATTENTION}
 
 
 class Problem:
@@ -71,6 +75,22 @@ def check(problem, q, k, v, o, lse):
             raise ArithmeticError(f"sequence {sequence}, head {head}: relative error {error:.1e}, of lse {log_error:.1e}")
 
 
+def torch_contenders(problem, q, k, v):
+    """torch's attention over contiguous copies of the caches; none where it has no such mask or lengths."""
+    if (problem.causal and problem.queries > 1) or (problem.lengths != problem.longest).any() or problem.longest % problem.page_size:
+        return
+    table = problem.table.cuda()
+    views = [tensor.transpose(1, 2) for tensor in (q, k[table].flatten(1, 2), v[table].flatten(1, 2))]
+    for name, backend in BACKENDS.items():
+        def attend(backend=backend):
+            with sdpa_kernel(backend):
+                return functional.scaled_dot_product_attention(*views, enable_gqa=problem.heads != problem.key_heads)
+        try:
+            yield Contender(name, attend, CALLS)
+        except RuntimeError as refusal:
+            print(f"{name}: {str(refusal).splitlines()[0][:100]}", file=sys.stderr)
+
+
 def measure(runtime, device, problem):
     torch.manual_seed(1)
     q, k, v = problem.tensors()
@@ -96,7 +116,8 @@ def measure(runtime, device, problem):
     require_equal_bits(launch, o)
     source = torch.empty((COPIED,), device="cuda", dtype=torch.uint8)
     target = torch.empty_like(source)
-    contenders = [Contender("jitk", launch, CALLS), Contender("copy", lambda: target.copy_(source), CALLS)]
+    contenders = [Contender("jitk", launch, CALLS), Contender("copy", lambda: target.copy_(source), CALLS),
+                  *torch_contenders(problem, q, k, v)]
     take_turns(contenders, **TURNS)
     info = kernel.info()
     return {"problem": problem.text, "bytes": problem.bytes(), "registers": info["registers"],
@@ -104,10 +125,12 @@ def measure(runtime, device, problem):
 
 
 def row(result):
-    ours, copy = (statistics.median(result["times"][name]) for name in ("jitk", "copy"))
+    times = {name: statistics.median(values) for name, values in result["times"].items()}
+    ours, copy = times["jitk"], times["copy"]
+    peers = [times[name] for name in BACKENDS if name in times]
     rate, copy_rate = result["bytes"] / ours / 1e3, 2 * COPIED / copy / 1e3
     return (f"| {result['problem'].removeprefix('paged_attention ')} | {ours:.1f} | {rate:.0f} | {rate / 48:.0f} % | "
-            f"{rate / copy_rate:.3f} | {result['registers']} | {result['spill_bytes']} |")
+            f"{rate / copy_rate:.3f} | {f'{min(peers) / ours:.2f}' if peers else ''} | {result['registers']} | {result['spill_bytes']} |")
 
 
 def main():
@@ -120,7 +143,7 @@ def main():
     runtime = jitk.Runtime()
     device = runtime.device("cuda:0")
     results, failed = [], False
-    table = ["| problem | us | GB/s | of 4.8 TB/s | of a copy's speed | registers | spills |", "|---" * 7 + "|"]
+    table = ["| problem | us | GB/s | of 4.8 TB/s | of a copy's speed | torch / jitk | registers | spills |", "|---" * 8 + "|"]
     print("\n".join(table), flush=True)
     for line in filter(None, lines):
         try:
