@@ -75,7 +75,8 @@ struct Shapes {
   llvm::SmallVector<DimensionPart> headParts, valueParts;
   Type type, outputType;
   bool isCausal, isRagged; ///< isRagged: the last block of keys may be cut
-  bool isMaskedLater;      ///< blocks of an item after the first may be masked
+  bool startsLater;        ///< a consumer may see nothing of an item's first blocks
+  bool isMaskedLater;      ///< blocks after the first that a consumer sees may be masked
   bool isVarlen;           ///< each sequence has its own lengths
   double scale;
 };
@@ -154,9 +155,11 @@ public:
 private:
   llvm::SmallVector<Value> startScores(const RingPosition &queries, const RingPosition &keys);
   llvm::SmallVector<Value> startOutputs(const State &state);
+  Value numUnseenBlocks(const WorkItem &item);
   Value numMaskedBlocks(const WorkItem &item);
+  State skipBlocks(Value count, State state);
   llvm::SmallVector<Value> mask(ValueRange scores, const WorkItem &item, Value index);
-  State firstBlock(const WorkItem &item, const RingPosition &queries, State state);
+  State firstBlock(const WorkItem &item, const RingPosition &queries, Value index, State state);
   State nextBlock(const WorkItem &item, const RingPosition &queries, Value index, State state, Value isMasked);
   State lastProduct(State state);
   llvm::SmallVector<Value> rounded(ValueRange weights);
@@ -179,11 +182,13 @@ Shapes::Shapes(const Description &description, const AttentionTile &chosen, MLIR
       isVarlen(description.flag("varlen")), scale(std::numbers::log2e * numberOf("scale", description)) {
   const Dimension &keys = description.dimension("seq_k");
   isRagged = isVarlen || (keys.isStatic() ? keys.value : keys.divisor) % tile.keys != 0;
-  // Where the diagonal of each tile is that of a block, all of its queries see the blocks before.
   const Dimension &queries = description.dimension("seq_q");
-  bool isStatic = queries.isStatic() && keys.isStatic();
-  isMaskedLater =
-      isCausal && (isVarlen || !isStatic || tile.rows != tile.keys || (keys.value - queries.value) % tile.keys != 0);
+  bool isStatic = queries.isStatic() && keys.isStatic() && !isVarlen;
+  auto isMultipleOf = [&](int64_t divisor) { return isStatic && (keys.value - queries.value) % divisor == 0; };
+  // A consumer's diagonal lies in one block: all of its queries see the blocks before.
+  isMaskedLater = isCausal && !(tile.keys % kConsumerRows == 0 && isMultipleOf(kConsumerRows));
+  // So does a tile's, which is the same block for all of its consumers.
+  startsLater = isCausal && tile.numConsumers() > 1 && !(tile.keys % tile.rows == 0 && isMultipleOf(tile.keys));
 }
 
 PersistentAttention::PersistentAttention(KernelBuilder &builder, const Shapes &shapes)
@@ -475,13 +480,44 @@ Value AttentionConsumer::numMaskedBlocks(const WorkItem &item) {
   return b.sub(item.numBlocks, b.div(seenByAll, b.i32(shapes_.tile.keys)));
 }
 
-AttentionConsumer::State AttentionConsumer::firstBlock(const WorkItem &item, const RingPosition &queries, State state) {
+/// How many blocks of an item, the first ones, no row of this consumer sees; it takes one at least.
+Value AttentionConsumer::numUnseenBlocks(const WorkItem &item) {
+  if (!shapes_.startsLater) {
+    return b.i32(0);
+  }
+  Value row = firstRow(item), diagonal = b.sub(item.numKeys, item.numQueries);
+  Value end = b.minimum(item.numKeys, b.add(b.add(row, diagonal), b.i32(kConsumerRows)));
+  end = b.select(b.lessThan(row, item.numQueries), end, b.i32(0));
+  return b.sub(item.numBlocks, b.ceilDiv(b.maximum(end, b.i32(1)), shapes_.tile.keys));
+}
+
+/// Gives the slots of so many blocks back as they are filled.
+AttentionConsumer::State AttentionConsumer::skipBlocks(Value count, State state) {
+  auto skip = [&](Value, ValueRange now) -> llvm::SmallVector<Value> {
+    RingPosition keys = {now[0], now[1]}, values = {now[2], now[3]};
+    k_.keys_->await(keys);
+    k_.keys_->release(keys.slot);
+    k_.values_->await(values);
+    k_.values_->release(values.slot);
+    keys = k_.keys_->next(keys);
+    values = k_.values_->next(values);
+    return {keys.slot, keys.phase, values.slot, values.phase};
+  };
+  llvm::SmallVector<Value> now =
+      b.loop(b.i32(0), count, 1, {state.keys.slot, state.keys.phase, state.values.slot, state.values.phase}, skip);
+  state.keys = {now[0], now[1]};
+  state.values = {now[2], now[3]};
+  return state;
+}
+
+AttentionConsumer::State AttentionConsumer::firstBlock(const WorkItem &item, const RingPosition &queries, Value index,
+                                                       State state) {
   k_.keys_->await(state.keys);
   llvm::SmallVector<Value> scores = b.awaitProducts(startScores(queries, state.keys), 0);
   k_.keys_->release(state.keys.slot);
   state.keys = k_.keys_->next(state.keys);
   if (shapes_.isCausal || shapes_.isRagged) {
-    scores = mask(scores, item, b.i32(0));
+    scores = mask(scores, item, index);
   }
   SoftmaxParts parts = accumulateLazily(b, state.softmax, scores, shapes_.scale);
   state.softmax = parts.state;
@@ -530,13 +566,14 @@ AttentionConsumer::State AttentionConsumer::lastProduct(State state) {
 AttentionConsumer::State AttentionConsumer::attend(const WorkItem &item, const RingPosition &queries,
                                                    const State &start) {
   k_.queries_->await(queries);
-  State state = firstBlock(item, queries, start);
+  Value first = numUnseenBlocks(item);
+  State state = firstBlock(item, queries, first, skipBlocks(first, start));
   Value numMasked = numMaskedBlocks(item);
   auto attendBlock = [&](Value index, ValueRange carried) {
     Value isMasked = numMasked ? b.lessThan(index, numMasked) : Value();
     return pack(nextBlock(item, queries, index, unpack(carried), isMasked));
   };
-  llvm::SmallVector<Value> carried = b.loop(b.i32(1), item.numBlocks, 1, pack(state), attendBlock);
+  llvm::SmallVector<Value> carried = b.loop(b.add(first, b.i32(1)), item.numBlocks, 1, pack(state), attendBlock);
   k_.queries_->release(queries.slot);
   return lastProduct(unpack(carried));
 }

@@ -59,6 +59,20 @@ TEST_CASE("three consumers, of which the last have no queries") {
         {{"seq_lens_q", {195, 64}}, {"seq_lens_k", {0, 33}}});
 }
 
+TEST_CASE("consumers begin with the block of their diagonal") {
+  // The diagonals of consumers and blocks are the same, or not; rows that see nothing, rows that are not there.
+  for (int keys : {450, 514, 322, 578, 451, 100}) {
+    CAPTURE(keys);
+    std::string problem = "heads=1 seq_q=450 head_dim=16 causal=true seq_k=" + std::to_string(keys);
+    check(problem, {.rows = 192, .keys = 128}, oneDevice(20));
+    check(problem, {.rows = 192, .keys = 64}, oneDevice(21));
+    check(problem, {.rows = 128, .keys = 64}, oneDevice(22));
+    check(problem, {.rows = 128, .keys = 128}, oneDevice(23));
+  }
+  check("batch=3 heads=1 seq_q=400 seq_k=500 head_dim=16 value_dim=64 causal=true varlen=true",
+        {.rows = 192, .keys = 64}, oneDevice(24), {{"seq_lens_q", {400, 65, 130}}, {"seq_lens_k", {500, 300, 20}}});
+}
+
 TEST_CASE("CTAs that move on between rounds take each item once") {
   for (int64_t turn : {1, 2, 3, 5, 131}) {
     CAPTURE(turn);
