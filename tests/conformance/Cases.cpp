@@ -223,6 +223,7 @@ const std::vector<checked::Problem> &edgeCases() {
       {"flash_attention batch=2 heads=4 kv_heads=2 seq_q=300 seq_k=420 head_dim=128 causal=true", {}},
       {"flash_attention batch=* heads=2 seq_q=*<=64 seq_k=* head_dim=128 dtype=fp16",
        {{"batch", 2}, {"seq_q", 50}, {"seq_k", 384}}},
+      {"flash_attention batch=2 heads=70 kv_heads=14 seq_q=70 seq_k=90 head_dim=16 causal=true", {}},
       {"flash_attention heads=2 seq_q=256 seq_k=320 head_dim=256", {}},
       {"flash_attention heads=2 kv_heads=1 seq_q=140 seq_k=900 head_dim=64", {}, 1, {}, sharpenScores},
       {"flash_attention heads=2 seq_q=600 head_dim=128 causal=true dtype=fp16", {}, 1, {}, sharpenScores},

@@ -1,10 +1,12 @@
 #include "src/kernels/attention/AttentionTile.h"
 
 #include "src/kernels/Configuration.h"
-#include "src/kernels/attention/ItemRounds.h"
 #include "src/kernels/vocabulary/DimensionParts.h"
 
 #include "llvm/ADT/SmallVectorExtras.h"
+
+#include <cmath>
+#include <limits>
 
 namespace jitk::kernels {
 
@@ -23,10 +25,17 @@ constexpr int64_t kElementBytes = 2;
 constexpr int64_t kL2Bytes = 32 << 20;
 /// Or so few key heads that many CTAs read the same keys at about the same time.
 constexpr int64_t kStreamedHeads = 8;
+constexpr double kMultiprocessors = 132;
 
 int64_t sizeOf(const Dimension &dimension, int64_t unknown) {
   int64_t size = dimension.isStatic() ? dimension.value : dimension.bound ? dimension.bound : unknown;
   return std::max<int64_t>(1, size);
+}
+
+/// As a factor of a count of items.
+double mostOf(const Dimension &dimension) {
+  int64_t most = dimension.isStatic() ? dimension.value : dimension.bound;
+  return dimension.isStatic() || most > 0 ? double(most) : std::numeric_limits<double>::infinity();
 }
 
 /// The sizes of a problem that matter here.
@@ -36,6 +45,8 @@ struct Problem {
         outputBytes(description.word("out_dtype") == "fp32" ? 4 : 2),
         queries(sizeOf(description.dimension("seq_q"), 4096)), keys(sizeOf(description.dimension("seq_k"), 8192)),
         isCausal(description.flag("causal")), isVarlen(description.flag("varlen")),
+        mostHeads(mostOf(description.dimension("batch")) * mostOf(description.dimension("heads"))),
+        mostQueries(mostOf(description.dimension("seq_q"))),
         keyHeads(sizeOf(description.dimension("batch"), 64) * sizeOf(description.dimension("kv_heads"), 1)),
         sharing(std::max<int64_t>(1, sizeOf(description.dimension("heads"), 1) /
                                          sizeOf(description.dimension("kv_heads"), 1))) {}
@@ -43,6 +54,8 @@ struct Problem {
   int64_t headDim, valueDim, outputBytes;
   int64_t queries, keys;
   bool isCausal, isVarlen;
+  double mostHeads; ///< of all sequences
+  double mostQueries;
   int64_t keyHeads; ///< of all sequences
   int64_t sharing;  ///< query heads to a key head
 };
@@ -97,6 +110,9 @@ llvm::SmallVector<AttentionTile> attentionTiles(const Description &description) 
   llvm::SmallVector<AttentionTile> tiles;
   for (int64_t ofTile : rows) {
     tile.rows = ofTile;
+    // Where a CTA has one item at most there is nothing to share.
+    double items = problem.mostHeads * std::ceil(problem.mostQueries / double(ofTile));
+    tile.isQueued = (problem.isCausal || problem.isVarlen) && items > kMultiprocessors;
     for (auto [keys, queryStages, storeSlots] : kCandidates) {
       tile.keys = keys;
       tile.queryStages = queryStages;
@@ -112,9 +128,7 @@ llvm::SmallVector<AttentionTile> attentionTiles(const Description &description) 
 
 AttentionTile chooseAttentionTile(const Description &description) {
   llvm::SmallVector<AttentionTile> tiles = attentionTiles(description);
-  AttentionTile tile = namedTile<AttentionTile>(description, tiles).value_or(tiles.front());
-  tile.turn = chooseTurn(description, tile);
-  return tile;
+  return namedTile<AttentionTile>(description, tiles).value_or(tiles.front());
 }
 
 } // namespace jitk::kernels

@@ -30,7 +30,7 @@ struct AttentionTile {
   int64_t queryStages = 1; ///< tiles of queries there
   int64_t storeSlots = 2;  ///< slices of results that a consumer stages
   int64_t groupHeads = 1;  ///< query heads whose tiles are worked on at the same time, so that they share L2
-  int64_t turn = 0;        ///< places that a CTA moves on after two rounds of items: see `forEachInRounds`
+  bool isQueued = false;   ///< CTAs take their items from a counter, see ItemQueue
 
   int64_t numConsumers() const { return rows / 64; }
   /// The keys of a block in powers of two, large ones first: each is a product of its own.

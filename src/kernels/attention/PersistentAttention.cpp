@@ -122,7 +122,7 @@ private:
   KernelBuilder &b;
   const Shapes &shapes_;
   const AttentionTile &tile_;
-  std::optional<ItemQueue> items_; ///< where only the device knows their lengths
+  std::optional<ItemQueue> items_; ///< where they differ in length
   std::optional<Ring> queries_, keys_, values_;
   llvm::SmallVector<TileStore> stores_; ///< of each part
   friend class AttentionConsumer;
@@ -206,7 +206,7 @@ PersistentAttention::PersistentAttention(KernelBuilder &builder, const Shapes &s
     }
   }
   unsigned consumerWarps = kWarpsOfConsumer * unsigned(tile_.numConsumers());
-  if (shapes.isVarlen) {
+  if (tile_.isQueued) {
     items_.emplace(b, b.tensorParameter(kItemCounter), numItems(), consumerWarps);
   }
   queries_.emplace(b, tile_.queryStages, queries, consumerWarps, /*sharers=*/1, Ring::Vectors(), tile_.numConsumers());
@@ -282,7 +282,7 @@ Value PersistentAttention::numItems() {
 void PersistentAttention::forEachItem(Side side, ValueRange carried, ItemBody body) {
   auto bodyOfNumber = [&](Value number, ValueRange now) { return body(locate(number), now); };
   if (!items_) {
-    forEachInRounds(b, numItems(), tile_.turn, carried, bodyOfNumber);
+    b.loop(b.programId(0), numItems(), b.numPrograms(0), carried, bodyOfNumber);
   } else if (side == Side::Producer) {
     items_->forEachTaken(carried, bodyOfNumber);
   } else {
@@ -663,6 +663,8 @@ static KernelSignature declare(const Description &description, const Shapes &sha
   if (shapes.isVarlen) {
     signature.tensor("seq_lens_q", elementTypeOf("int32", *shapes.type.getContext()), 4);
     signature.tensor("seq_lens_k", elementTypeOf("int32", *shapes.type.getContext()), 4);
+  }
+  if (shapes.tile.isQueued) {
     signature.workspace(kItemCounter, elementTypeOf("int32", *shapes.type.getContext()), Expression::constant(1));
   }
   tensor("o", "seq_q", "heads", shapes.valueDim, results);
@@ -676,7 +678,7 @@ Result<BuiltKernel> buildPersistentAttention(const Description &description, con
   Shapes shapes(description, tile, context);
   KernelSignature signature = declare(description, shapes);
   KernelProgram program(context, signature, target);
-  if (shapes.isVarlen) {
+  if (tile.isQueued) {
     program.step({.symbol = "flash_attention_counter", .numWarps = 1, .arguments = {kItemCounter}},
                  [&](KernelBuilder &b) { writeCounter(b, b.tensorParameter(kItemCounter)); });
   }

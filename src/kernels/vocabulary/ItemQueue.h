@@ -1,4 +1,4 @@
-// Items whose lengths only the device knows: a CTA that stays takes one after the other, as it gets done with them.
+// Items that differ in length: a CTA that stays takes one after the other, as it gets done with them.
 //
 //   counter in device memory          a ring in shared memory
 //         |                             +--------+  +--------+

@@ -14,32 +14,6 @@ TilePosition rasterize(KernelBuilder &b, Value tile, const TileGrid &grid, int64
   return {b.add(firstRow, b.rem(inGroup, rowsInGroup)), b.div(inGroup, rowsInGroup)};
 }
 
-llvm::SmallVector<Value> forEachInRounds(KernelBuilder &b, Value count, int64_t turn, ValueRange carried,
-                                         KernelBuilder::LoopBody body) {
-  Value numCtas = b.numPrograms(0), last = b.sub(numCtas, b.i32(1));
-  auto isEven = [&](Value round) { return b.equal(b.rem(round, b.i32(2)), b.i32(0)); };
-  auto numberIn = [&](Value round, Value place) { return b.select(isEven(round), place, b.sub(last, place)); };
-  Value own = b.programId(0), numWhole = b.div(count, numCtas);
-  Value step = b.rem(b.i32(turn), numCtas);
-  Value lastPlace = turn ? b.rem(b.add(own, b.mul(b.div(numWhole, b.i32(2)), step)), numCtas) : own;
-  // The last round may be too short for this CTA.
-  Value isIn = b.lessThan(numberIn(numWhole, lastPlace), b.rem(count, numCtas));
-  Value numRounds = b.add(numWhole, b.select(isIn, b.i32(1), b.i32(0)));
-  llvm::SmallVector<Value> start(carried);
-  start.push_back(own);
-  auto bodyOfRound = [&](Value round, ValueRange now) {
-    Value place = now.back();
-    llvm::SmallVector<Value> next = body(b.add(b.mul(round, numCtas), numberIn(round, place)), now.drop_back());
-    Value moved = b.add(place, step);
-    moved = b.select(b.lessThan(moved, numCtas), moved, b.sub(moved, numCtas));
-    next.push_back(turn ? b.select(isEven(round), place, moved) : place);
-    return next;
-  };
-  llvm::SmallVector<Value> result = b.loop(b.i32(0), numRounds, 1, start, bodyOfRound);
-  result.pop_back();
-  return result;
-}
-
 llvm::SmallVector<Value> forEachTile(KernelBuilder &b, const TileGrid &grid, int64_t groupRows, ValueRange carried,
                                      TileBody body) {
   int64_t together = b.clusterSize();

@@ -21,13 +21,6 @@ struct TileGrid {
 /// the CTAs that run together share rows of A and columns of B in L2.
 TilePosition rasterize(KernelBuilder &builder, mlir::Value tile, const TileGrid &grid, int64_t groupRows = 8);
 
-/// Runs `body` for the numbers below `count` (i32) that a CTA that stays is to work on. CTAs take them in rounds, one
-/// each; odd rounds go from the last CTA to the first, so that work that gets shorter with its number is shared evenly.
-/// After an odd round each CTA moves on by `turn` places, from the last one to the first. `carried` as in
-/// KernelBuilder::loop.
-llvm::SmallVector<mlir::Value> forEachInRounds(KernelBuilder &builder, mlir::Value count, int64_t turn,
-                                               mlir::ValueRange carried, KernelBuilder::LoopBody body);
-
 /// Runs `body` for the tiles of a CTA that stays: its own number, then every as many as there are CTAs. The CTAs of a
 /// cluster take tiles one below the other, of which the last ones may lie past the end, so that each has as many.
 /// `carried` as in KernelBuilder::loop.

@@ -1,4 +1,5 @@
-#include "src/kernels/attention/ItemRounds.h"
+#include "src/kernels/attention/AttentionTile.h"
+
 #include "src/ops/OpSchema.h"
 
 #include <doctest/doctest.h>
@@ -53,29 +54,16 @@ TEST_CASE("heads of causal problems are worked on together, as far as L2 goes, i
   CHECK(choose("heads=32 seq_q=4096 head_dim=128").groupHeads == 1);
 }
 
-TEST_CASE("items that get shorter are shared evenly") {
-  struct Problem {
-    const char *text;
-    double straight, turned; ///< balance of rounds that only change direction, and of those that are taken
-  };
-  for (const Problem &problem : {
-           Problem{"batch=4 heads=32 kv_heads=8 seq_q=2048 head_dim=128 causal=true", 0.970, 0.995},
-           Problem{"batch=8 heads=32 kv_heads=8 seq_q=2048 head_dim=128 causal=true", 0.973, 0.976},
-           Problem{"heads=32 kv_heads=8 seq_q=8192 head_dim=128 causal=true", 0.999, 0.999},
-           Problem{"batch=4 heads=32 kv_heads=8 seq_q=2048 head_dim=64 causal=true", 0.970, 0.987},
-       }) {
-    CAPTURE(problem.text);
-    Result<Description> description = parseDescription(std::string("flash_attention ") + problem.text);
-    REQUIRE(description.ok());
-    AttentionTile tile = chooseAttentionTile(*description);
-    CHECK(balanceOf(*description, tile) > problem.turned);
-    tile.turn = 0;
-    CHECK(balanceOf(*description, tile) == doctest::Approx(problem.straight).epsilon(0.001));
-  }
-  CHECK(choose("heads=32 kv_heads=8 seq_q=8192 head_dim=128 causal=true").turn == 0);
-  CHECK(choose("batch=4 heads=32 kv_heads=8 seq_q=2048 head_dim=128").turn == 0);
-  CHECK(choose("batch=* heads=32 kv_heads=8 seq_q=2048 head_dim=128 causal=true").turn == 0);
-  CHECK(choose("batch=1000 heads=1000 seq_q=1000 head_dim=128 causal=true").turn == 0);
+TEST_CASE("items that differ in length are queued, where there are more than multiprocessors") {
+  CHECK(choose("batch=4 heads=32 kv_heads=8 seq_q=2048 head_dim=128 causal=true").isQueued);
+  CHECK(choose("batch=4 heads=32 seq_q=2048 head_dim=128 varlen=true").isQueued);
+  CHECK(choose("heads=8 seq_q=* head_dim=128 causal=true").isQueued);
+  CHECK(choose("batch=* heads=2 seq_q=64 head_dim=128 causal=true").isQueued);
+  CHECK(!choose("batch=4 heads=32 seq_q=2048 head_dim=128").isQueued);
+  CHECK(choose("heads=33 seq_q=513 head_dim=128 causal=true").isQueued);
+  CHECK(!choose("heads=33 seq_q=512 head_dim=128 causal=true").isQueued);
+  CHECK(choose("heads=67 seq_q=129 head_dim=128 causal=true").isQueued);
+  CHECK(!choose("heads=32 seq_q=*<=64 head_dim=128 causal=true").isQueued);
 }
 
 TEST_CASE("parts of a block are powers of two") {

@@ -73,13 +73,15 @@ TEST_CASE("consumers begin with the block of their diagonal") {
         {.rows = 192, .keys = 64}, oneDevice(24), {{"seq_lens_q", {400, 65, 130}}, {"seq_lens_k", {500, 300, 20}}});
 }
 
-TEST_CASE("CTAs that move on between rounds take each item once") {
-  for (int64_t turn : {1, 2, 3, 5, 131}) {
-    CAPTURE(turn);
-    for (uint32_t multiprocessors : {1, 2, 3, 5}) {
-      check("batch=2 heads=3 seq_q=200 seq_k=40 head_dim=16 causal=true",
-            {.rows = 64, .keys = 32, .groupHeads = 4, .turn = turn}, {deviceOptions(kDeferred, 11, multiprocessors)});
-    }
+TEST_CASE("CTAs that take their items take each once") {
+  for (uint32_t multiprocessors : {1, 2, 3, 5}) {
+    std::vector<emulator::DeviceOptions> devices = {deviceOptions(kDeferred, multiprocessors, multiprocessors),
+                                                    deviceOptions(kImmediate, 11, multiprocessors)};
+    check("batch=2 heads=3 seq_q=200 seq_k=40 head_dim=16 causal=true",
+          {.rows = 64, .keys = 32, .groupHeads = 4, .isQueued = true}, devices);
+    check("batch=4 heads=2 kv_heads=1 seq_q=200 seq_k=90 head_dim=16 value_dim=64 causal=true varlen=true",
+          {.rows = 128, .keys = 64, .groupHeads = 2, .isQueued = true}, devices,
+          {{"seq_lens_q", {0, 200, 3, 129}}, {"seq_lens_k", {10, 90, 0, 64}}});
   }
 }
 
