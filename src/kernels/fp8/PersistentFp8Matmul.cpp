@@ -258,16 +258,17 @@ llvm::SmallVector<Value> PersistentFp8Matmul::addBlocks(int64_t consumer, int64_
   return next;
 }
 
-llvm::SmallVector<Value> PersistentFp8Matmul::multiply(int64_t consumer, const ProductTile &, RingPosition &position) {
+llvm::SmallVector<Value> PersistentFp8Matmul::multiply(int64_t consumer, const ProductTile &at,
+                                                       RingPosition &position) {
   // So many blocks are written out: nothing is in flight where a loop's turn ends, since ptxas does not see, over the
   // end of a loop, which sums are done.
   int64_t ofTurn = tile_.columns <= kScaleBlock ? 4 : 2;
-  llvm::SmallVector<Value> carried = zeros();
+  llvm::SmallVector<Value> carried = zeros(at);
   carried.append({position.slot, position.phase});
   auto add = [&](int64_t count, ValueRange now) {
-    RingPosition at = {now.drop_back().back(), now.back()};
-    llvm::SmallVector<Value> next = addBlocks(consumer, count, now.drop_back(2), at);
-    next.append({at.slot, at.phase});
+    RingPosition here = {now.drop_back().back(), now.back()};
+    llvm::SmallVector<Value> next = addBlocks(consumer, count, now.drop_back(2), here);
+    next.append({here.slot, here.phase});
     return next;
   };
   carried =

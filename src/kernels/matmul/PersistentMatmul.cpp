@@ -46,14 +46,14 @@ llvm::SmallVector<Value> PersistentMatmul::startBlock(int64_t consumer, const Ri
 }
 
 llvm::SmallVector<Value> PersistentMatmul::awaitBlocks(ValueRange sums, unsigned inFlight) {
-  return llvm::map_to_vector(sums, [&](Value sum) { return b.awaitProducts(sum, inFlight * unsigned(parts_.size())); });
+  return llvm::map_to_vector(sums, [&](Value sum) { return b.awaitProducts(sum, inFlight * unsigned(sums.size())); });
 }
 
-llvm::SmallVector<Value> PersistentMatmul::multiply(int64_t consumer, const ProductTile &, RingPosition &position) {
+llvm::SmallVector<Value> PersistentMatmul::multiply(int64_t consumer, const ProductTile &at, RingPosition &position) {
   // One block's products are in flight while the next ones are started; a slot is given back when those have begun.
-  llvm::SmallVector<Value> carried = startBlock(consumer, position, zeros(), /*accumulates=*/false);
+  llvm::SmallVector<Value> carried = startBlock(consumer, position, zeros(at), /*accumulates=*/false);
   workBesideProducts();
-  size_t numSums = parts_.size();
+  size_t numSums = numParts(at);
   RingPosition next = ring_->next(position);
   carried.append({position.slot, next.slot, next.phase});
   auto continueWith = [&](ValueRange now, bool works) {

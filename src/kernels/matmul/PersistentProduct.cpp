@@ -104,7 +104,33 @@ Expression paddedRows(const KernelSignature &signature, const ProductShapes &sha
   return Expression::binary(Op::Mul, Expression::binary(Op::CeilDiv, signature.expression("m"), tile), tile);
 }
 
+llvm::SmallVector<Value> PersistentProduct::forEachTileOfWidth(bool isNarrow, ValueRange carried, TileBody body) {
+  const PersistentTile::Mix &mix = tile_.mix;
+  const std::array<int64_t, 2> &columns = isNarrow ? mix.narrow : mix.wide;
+  Value numRows = b.ceilDiv(b.size(shapes_.left.outer), tile_.rows), firstRows = b.i32(mix.rows);
+  Value otherRows = b.sub(numRows, firstRows), firstTiles = b.i32(mix.rows * columns[0]);
+  Value numTiles = b.add(firstTiles, b.mul(otherRows, b.i32(columns[1])));
+  return b.loop(b.programId(0), numTiles, b.numPrograms(0), carried, [&](Value number, ValueRange now) {
+    Value isFirst = b.lessThan(number, firstTiles);
+    auto choose = [&](Value ofFirst, Value ofOthers) { return b.select(isFirst, ofFirst, ofOthers); };
+    TileGrid grid = {choose(firstRows, otherRows), choose(b.i32(columns[0]), b.i32(columns[1]))};
+    TilePosition at = rasterize(b, b.sub(number, choose(b.i32(0), firstTiles)), grid, tile_.groupRows);
+    at.row = b.add(at.row, choose(b.i32(0), firstRows));
+    at.firstColumn = b.mul(at.column, b.i32(isNarrow ? parts_.front() : tile_.columns));
+    if (isNarrow) {
+      Value wide = choose(b.i32(mix.wide[0]), b.i32(mix.wide[1]));
+      at.firstColumn = b.add(at.firstColumn, b.mul(wide, b.i32(tile_.columns)));
+    }
+    at.isNarrow = isNarrow;
+    return body(at, now);
+  });
+}
+
 llvm::SmallVector<Value> PersistentProduct::forEachTileOf(ValueRange carried, TileBody body) {
+  if (tile_.mix.rows > 0) {
+    llvm::SmallVector<Value> afterWide = forEachTileOfWidth(/*isNarrow=*/false, carried, body);
+    return forEachTileOfWidth(/*isNarrow=*/true, afterWide, body);
+  }
   TileGrid grid = {b.ceilDiv(b.size(shapes_.left.outer), tile_.rows),
                    b.ceilDiv(b.size(shapes_.right.outer), tile_.columns)};
   return forEachTile(b, grid, tile_.groupRows, carried, body);
@@ -136,7 +162,8 @@ Value PersistentProduct::partColumn(const TilePosition &at, size_t part) {
   for (int64_t before : llvm::ArrayRef(parts_).take_front(part)) {
     offset += before;
   }
-  return b.add(b.mul(at.column, b.i32(tile_.columns)), b.i32(offset));
+  Value first = at.firstColumn ? at.firstColumn : b.mul(at.column, b.i32(tile_.columns));
+  return b.add(first, b.i32(offset));
 }
 
 // --- the producer
@@ -166,14 +193,14 @@ void PersistentProduct::produce() {
     for (int64_t consumer = 0; consumer < tile_.numConsumers(); ++consumer) {
       rows.push_back(firstRow(at, consumer));
     }
-    for (size_t part = 0; part < parts_.size(); ++part) {
+    for (size_t part = 0; part < numParts(at); ++part) {
       columns.push_back(operandColumn(at, part));
     }
     return b.loop(b.i32(0), b.i32(shapes_.depth()), tile_.k, carried,
                   [&](Value offset, ValueRange now) -> llvm::SmallVector<Value> {
                     Value k = b.add(at.firstK, offset);
                     RingPosition position = {now[0], now[1]};
-                    ring_->acquire(position);
+                    ring_->acquire(position, rows.size() + columns.size());
                     unsigned tile = 0;
                     for (Value row : rows) {
                       load(position, tile++, shapes_.left, shapes_.leftTile(), row, k);
@@ -189,8 +216,9 @@ void PersistentProduct::produce() {
 
 // --- a consumer
 
-llvm::SmallVector<Value> PersistentProduct::zeros() {
-  return llvm::map_to_vector(parts_, [&](int64_t part) { return b.full(0, {kConsumerRows, part}, b.getF32Type()); });
+llvm::SmallVector<Value> PersistentProduct::zeros(const TilePosition &at) {
+  return llvm::map_to_vector(llvm::ArrayRef(parts_).take_front(numParts(at)),
+                             [&](int64_t part) -> Value { return b.full(0, {kConsumerRows, part}, b.getF32Type()); });
 }
 
 Value PersistentProduct::leftBuffer(const RingPosition &position, int64_t consumer) const {
@@ -262,9 +290,11 @@ llvm::SmallVector<PersistentProduct::Pending> PersistentProduct::nothingPending(
 llvm::SmallVector<PersistentProduct::Pending> PersistentProduct::hold(int64_t consumer, ValueRange sums,
                                                                       const ProductTile &at,
                                                                       llvm::MutableArrayRef<RingPosition> feeds) {
-  llvm::SmallVector<Pending> pending;
+  // Of parts that the tile does not have nothing is stored.
+  llvm::SmallVector<Pending> pending = nothingPending();
   for (auto [part, sum] : llvm::enumerate(sums)) {
-    Pending &next = pending.emplace_back();
+    Pending &next = pending[part];
+    next.slices.clear();
     std::tie(next.row, next.column) = originOf(consumer, part, at);
     for (auto [index, slice] : llvm::enumerate(stores_[size_t(consumer)].at(parts_[part]).slices(sum))) {
       next.slices.push_back(packPairs(b, finish(consumer, part, index, slice, feeds)));
@@ -402,7 +432,7 @@ void PersistentProduct::feed() {
   }
   forEachProduct(carried, [&](const ProductTile &at, ValueRange now) {
     llvm::SmallVector<RingPosition> positions = positionsOf(now);
-    for (size_t part = 0; part < parts_.size(); ++part) {
+    for (size_t part = 0; part < numParts(at); ++part) {
       feedPart(part, at, positions);
     }
     llvm::SmallVector<Value> next;

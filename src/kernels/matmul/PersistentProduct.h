@@ -103,8 +103,10 @@ protected:
   /// `accumulates` as in KernelBuilder::startProduct.
   mlir::Value startPart(mlir::Value rows, const RingPosition &position, size_t part, mlir::Value accumulator,
                         mlir::Value accumulates);
-  /// Zeros, one accumulator a part.
-  llvm::SmallVector<mlir::Value> zeros();
+  /// The parts of a tile are the first so many.
+  size_t numParts(const TilePosition &at) const { return at.isNarrow ? 1 : parts_.size(); }
+  /// Zeros, an accumulator for each part of a tile.
+  llvm::SmallVector<mlir::Value> zeros(const TilePosition &at);
 
   using ProductBody = llvm::function_ref<llvm::SmallVector<mlir::Value>(const ProductTile &at, mlir::ValueRange now)>;
   /// Runs `body` for the CTA's tiles, or parts of K of tiles.
@@ -122,6 +124,8 @@ protected:
   std::optional<Ring> ring_;
 
 private:
+  /// The same for the tiles of one width, where there are two.
+  llvm::SmallVector<mlir::Value> forEachTileOfWidth(bool isNarrow, mlir::ValueRange carried, TileBody body);
   void produce();
   void load(const RingPosition &position, unsigned tile, const ProductOperand &operand, const SharedTile &shape,
             mlir::Value outer, mlir::Value k);

@@ -48,6 +48,7 @@ constexpr int64_t kMostStages = 16, kFewestStages = 3;
 /// The product as the tile sees it: `rows x columns` results.
 struct Problem {
   int64_t rows, columns, k;
+  bool isStatic; ///< rows and columns are known
   int64_t elementBytes, outputBytes;
   bool promotes;           ///< each block's sum is added to another one, outside of the tensor cores
   bool hasBias, hasAddend; ///< what the epilogue reads, in slots like those that stage results
@@ -67,6 +68,7 @@ Problem problemOf(const Description &description, bool transposed) {
   return {transposed ? n : m,
           transposed ? m : n,
           sizeOf(description.dimension("k")),
+          description.dimension("m").isStatic() && description.dimension("n").isStatic(),
           isFp8 ? 1 : 2,
           description.word("out_dtype") == "fp32" ? 4 : 2,
           isFp8,
@@ -172,8 +174,16 @@ double epilogueClocks(const PersistentTile &tile, const Problem &problem) {
 }
 
 double tileClocks(const PersistentTile &tile, const Problem &problem) {
-  double ofTile = blocksOf(tile, problem) * blockClocks(tile, problem) + epilogueClocks(tile, problem);
-  return wavesOf(tile, problem) * ofTile + kFill;
+  auto ofTile = [&](const PersistentTile &one) {
+    return blocksOf(one, problem) * blockClocks(one, problem) + epilogueClocks(one, problem);
+  };
+  double wide = ofTile(tile);
+  if (tile.mix.rows > 0) {
+    PersistentTile narrow = tile;
+    narrow.columns = tile.parts().front();
+    return (wavesOf(tile, problem) - 1) * wide + ofTile(narrow) + kFill;
+  }
+  return wavesOf(tile, problem) * wide + kFill;
 }
 
 double memoryClocks(const Problem &problem) {
@@ -181,6 +191,36 @@ double memoryClocks(const Problem &problem) {
   double results = double(problem.rows * problem.columns * problem.outputBytes) *
                    (problem.hasAddend || problem.updatesOutput ? 2 : 1);
   return (operands + results) / kMemoryBytesPerClock + kEpilogue + kFill;
+}
+
+/// The mix of a tile of two parts: whole rounds of wide tiles, and what is left in one round of narrow ones. None where
+/// that does not work out, or the parts are not to be told apart: promoted ones change places, and addends have slots.
+PersistentTile::Mix mixOf(const PersistentTile &tile, const Problem &problem) {
+  constexpr auto kCtas = int64_t(kMultiprocessors);
+  int64_t rows = llvm::divideCeil(problem.rows, tile.rows), numWide = numTiles(tile, problem) / kCtas * kCtas;
+  int64_t columns = tile.parts().front();
+  if (columns == tile.columns || tile.transposed || tile.splits > 1 || problem.promotes || problem.hasAddend ||
+      !problem.isStatic) {
+    return {};
+  }
+  auto narrowBeside = [&](int64_t wide) {
+    return int64_t(llvm::divideCeil(std::max<int64_t>(0, problem.columns - wide * tile.columns), columns));
+  };
+  // As alike as can be: rows of tiles that have `most` wide ones, and some that have `least`.
+  for (int64_t most = llvm::divideCeil(numWide, rows); most <= problem.columns / tile.columns; ++most) {
+    for (int64_t least = numWide / rows; least >= 0; --least) {
+      int64_t excess = numWide - least * rows;
+      if (most == least || excess % (most - least) != 0) {
+        continue;
+      }
+      int64_t first = excess / (most - least);
+      int64_t numNarrow = first * narrowBeside(most) + (rows - first) * narrowBeside(least);
+      if (first > 0 && first <= rows && numNarrow <= kCtas) {
+        return {first, {most, least}, {narrowBeside(most), narrowBeside(least)}};
+      }
+    }
+  }
+  return {};
 }
 
 /// As many stages as fit; as many rows of tiles to a group as make a wave's rectangle square.
@@ -199,6 +239,7 @@ PersistentTile complete(PersistentTile tile, const Problem &problem) {
     constexpr int64_t kColumnsInFlight = 256, kMostInFlight = 4;
     tile.unrolled = std::clamp<int64_t>(std::min(kColumnsInFlight / tile.columns, tile.stages - 1), 1, kMostInFlight);
   }
+  tile.mix = mixOf(tile, problem);
   double side = std::sqrt(kMultiprocessors * double(tile.columns) / double(tile.rows));
   tile.groupRows = int64_t(llvm::bit_floor(std::max<uint64_t>(1, uint64_t(side))));
   return tile;

@@ -10,7 +10,8 @@
 //     l2        bytes of the operands that lie inside of the matrices, at what one multiprocessor gets from L2, or all
 //               that have tiles together
 //     latency   of memory: so many stages are in flight
-//   total = max(waves * (blocks * block + epilogue), bytes / memory bandwidth + epilogue) + fill
+//   total = max(waves * (blocks * block + epilogue), bytes / memory bandwidth + epilogue) + fill; the last wave may be
+//           one of narrower tiles
 //           + waves * blocks * zeros + sums
 //     zeros     rows of a tile past the matrix: TMA takes longer to make them than to copy, whatever else it waits for
 //     sums      where K is split over CTAs, so that few tiles fill the multiprocessors: a second kernel, and partial
@@ -26,6 +27,7 @@
 
 #include "llvm/ADT/SmallVector.h"
 
+#include <array>
 #include <string>
 
 namespace jitk::kernels {
@@ -43,6 +45,16 @@ struct PersistentTile {
   int64_t unrolled = 1;  ///< blocks of K that a consumer of fp8 starts before it promotes the first; below `stages`
   int64_t groupRows = 1; ///< of tiles that a wave goes down before it goes right
   int64_t splits = 1;    ///< parts of K that are summed apart, each of whole blocks and none empty
+
+  /// Tiles of two widths, where the last round of wide ones would be short: whole rounds of those, and one of tiles
+  /// that have the columns of the first part alone. In each of the first `rows` rows of tiles lie `wide[0]` wide ones,
+  /// then `narrow[0]` narrow ones, in each of the others `wide[1]` and `narrow[1]`. All are alike where `rows` is 0.
+  struct Mix {
+    int64_t rows = 0;
+    std::array<int64_t, 2> wide = {}, narrow = {};
+    bool operator==(const Mix &) const = default;
+  };
+  Mix mix = {};
 
   int64_t sharers = 1; ///< CTAs of a cluster: their tiles lie one below the other, and columns are loaded once for all
 

@@ -8,8 +8,10 @@
 namespace jitk::kernels {
 
 struct TilePosition {
-  mlir::Value row, column; ///< i32, in tiles
-  mlir::Value group = {};  ///< i32: of several problems the one whose tile it is; null where there is one
+  mlir::Value row, column;      ///< i32, in tiles
+  mlir::Value group = {};       ///< i32: of several problems the one whose tile it is; null where there is one
+  mlir::Value firstColumn = {}; ///< i32, in elements: where tiles are of two widths
+  bool isNarrow = false;        ///< it is of the smaller one
 };
 
 /// Counts of tiles, i32.

@@ -76,11 +76,11 @@ Value Ring::readVector(const RingPosition &position, unsigned vector) const {
   return ttg::LocalLoadOp::create(builder_, builder_.tensorType(type.getShape(), type.getElementType()), buffer);
 }
 
-void Ring::acquire(const RingPosition &position) const {
+void Ring::acquire(const RingPosition &position, size_t numTiles) const {
   KernelBuilder &b = builder_;
   awaitEmpty(position);
   int64_t bytes = 0;
-  for (const SharedTile &tile : tiles_) {
+  for (const SharedTile &tile : llvm::ArrayRef(tiles_).take_front(numTiles)) {
     bytes += tile.bytes() * replicas_;
   }
   ttng::BarrierExpectOp::create(b, barrierAt(builder_, full_, position.slot), uint32_t(bytes), b.boolean(true));

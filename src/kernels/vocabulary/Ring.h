@@ -56,7 +56,9 @@ public:
 
   // The producer.
   /// Waits until the slot is empty and announces the bytes of all its tiles, each of which is to be loaded next.
-  void acquire(const RingPosition &position) const;
+  void acquire(const RingPosition &position) const { acquire(position, tiles_.size()); }
+  /// The same where the first `numTiles` of them are.
+  void acquire(const RingPosition &position, size_t numTiles) const;
   /// Starts the copy of the tile from element (row, column) on; what lies outside of the matrix becomes zero.
   void load(const RingPosition &position, unsigned tile, mlir::Value matrix, mlir::Value row,
             mlir::Value column) const {

@@ -152,6 +152,25 @@ TEST_CASE("stores beside the next tile's products, with as few blocks of K as th
   }
 }
 
+TEST_CASE("tiles of two widths cover C once") {
+  // One row of tiles with two wide and one narrow, the others with one wide and three narrow ones, the last one cut.
+  PersistentTile tile = {.rows = 128, .columns = 192, .stages = 3, .groupRows = 2};
+  tile.mix = {1, {2, 1}, {1, 3}};
+  for (bool defersStores : {false, true}) {
+    tile.defersStores = defersStores;
+    for (uint32_t multiprocessors : {1, 2, 20}) {
+      for (int k : {64, 328}) {
+        check({300, 504, k, true, "bf16"}, tile,
+              {deviceOptions(emulator::AsyncMode::Deferred, 3, multiprocessors),
+               deviceOptions(emulator::AsyncMode::Immediate, 4, multiprocessors)});
+      }
+    }
+  }
+  tile.defersStores = false;
+  tile.mix = {2, {2, 0}, {1, 4}}; // a row of narrow ones alone
+  check({300, 504, 200, false, "fp32"}, tile, {deviceOptions(emulator::AsyncMode::Deferred, 5, 2)});
+}
+
 TEST_CASE("stores that wait are staged where the epilogue's addend comes") {
   // One part of as many slices as slots, of twice as many, and two parts of one and of two.
   for (int64_t columns : {64, 128, 192, 256}) {

@@ -63,6 +63,39 @@ TEST_CASE("few tiles split K so that they fill the multiprocessors") {
   }
 }
 
+TEST_CASE("where the last round would be short its tiles are narrower") {
+  // 32 rows of tiles, 11 tiles of 192 columns wide: two rounds of 132 and 88 tiles, or two and 132 of 128.
+  PersistentTile uneven = choose("m=4096 n=2112 k=7168 b_layout=col");
+  CHECK(uneven.mix == PersistentTile::Mix{20, {9, 7}, {3, 6}});
+  unsigned numMixed = 0;
+  for (int m : {500, 1000, 2048, 4000, 4096, 8192}) {
+    for (int n : {576, 1536, 2112, 3072, 4096, 4608, 7168}) {
+      CAPTURE(m);
+      CAPTURE(n);
+      std::string sizes = "m=" + std::to_string(m) + " n=" + std::to_string(n) + " k=4096 b_layout=col";
+      CHECK(choose(sizes + " bias=true residual=true").mix.rows == 0);
+      for (const PersistentTile &tile : persistentTiles(describe(sizes))) {
+        const PersistentTile::Mix &mix = tile.mix;
+        if (mix.rows == 0) {
+          continue;
+        }
+        ++numMixed;
+        int64_t rows = (m + tile.rows - 1) / tile.rows, others = rows - mix.rows;
+        CHECK(others >= 0);
+        CHECK((mix.rows * mix.wide[0] + others * mix.wide[1]) % 132 == 0);
+        CHECK(mix.rows * mix.narrow[0] + others * mix.narrow[1] <= 132);
+        for (int kind : {0, 1}) {
+          int64_t covered = mix.wide[kind] * tile.columns + mix.narrow[kind] * tile.parts().front();
+          CHECK(covered >= n);
+          CHECK(covered < n + tile.parts().front());
+        }
+      }
+    }
+  }
+  CHECK(numMixed > 3);
+  CHECK(choose("m=* n=2112 k=7168 b_layout=col").mix.rows == 0);
+}
+
 TEST_CASE("results wait for the next tile's products where there is one") {
   CHECK(choose("m=4096 n=7168 k=2048 b_layout=col").defersStores);
   CHECK_FALSE(choose("m=4096 n=7168 k=2048 b_layout=col out_dtype=fp32").defersStores);
