@@ -30,13 +30,17 @@ Epilogue Epilogue::addingInMemory() const {
   return rest;
 }
 
-/// x / (1 + exp(-scale x)). Where the exponential overflows its reciprocal is zero, as it should be.
-static Value timesSigmoid(KernelBuilder &b, Value x, Value scaled, double scale) {
+/// x / (1 + 2^(x (linear + cubic x^2))), both factors below zero. Where the power overflows its reciprocal is zero, as
+/// it should be.
+static Value timesSigmoid(KernelBuilder &b, Value x, double linear, double cubic) {
   auto shape = cast<RankedTensorType>(x.getType()).getShape();
   auto constant = [&](double value) { return b.full(value, shape, b.getF32Type()); };
-  Value power = b.exp2(b.mulf(scaled, constant(-scale * std::numbers::log2e)));
-  Value inverse = b.createOrFold<arith::DivFOp>(constant(1), b.addf(constant(1), power), arith::FastMathFlags::afn);
-  return b.mulf(x, inverse);
+  Value factor = constant(linear);
+  if (cubic != 0) {
+    factor = b.addf(b.mulf(b.mulf(x, x), constant(cubic)), factor);
+  }
+  Value divisor = b.addf(constant(1), b.exp2(b.mulf(x, factor)));
+  return b.mulf(x, b.createOrFold<arith::DivFOp>(constant(1), divisor, arith::FastMathFlags::afn));
 }
 
 Value Epilogue::activate(KernelBuilder &b, Value x) const {
@@ -50,13 +54,11 @@ Value Epilogue::activate(KernelBuilder &b, Value x) const {
     return b.select(b.lessThanf(x, zero), zero, x);
   }
   case Activation::Silu:
-    return timesSigmoid(b, x, x, 1);
+    return timesSigmoid(b, x, -std::numbers::log2e, 0);
   case Activation::GeluTanh: {
-    // (1 + tanh(u)) / 2 = sigmoid(2u), u = sqrt(2/pi) x (1 + 0.044715 x^2).
-    const double scale = 2 * std::sqrt(2 * std::numbers::inv_pi);
-    Value cubic = b.mulf(b.mulf(x, x), b.full(0.044715, shape, b.getF32Type()));
-    Value u = b.mulf(x, b.addf(b.full(1, shape, b.getF32Type()), cubic));
-    return timesSigmoid(b, x, u, scale);
+    // (1 + tanh(u)) / 2 = sigmoid(2u), u = sqrt(2/pi) (x + 0.044715 x^3).
+    const double scale = -2 * std::sqrt(2 * std::numbers::inv_pi) * std::numbers::log2e;
+    return timesSigmoid(b, x, scale, 0.044715 * scale);
   }
   }
   llvm_unreachable("all activations are above");
