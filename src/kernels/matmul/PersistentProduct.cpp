@@ -245,6 +245,10 @@ std::pair<Value, Value> PersistentProduct::originOf(int64_t consumer, size_t par
   return {row, column};
 }
 
+Value PersistentProduct::resultMatrix(size_t part) {
+  return b.descriptorParameter(shapes_.result, TileStore::sliceOf(shapes_.resultTile(parts_[part])));
+}
+
 Value PersistentProduct::finish(int64_t consumer, size_t part, size_t index, Value slice,
                                 llvm::MutableArrayRef<RingPosition> feeds) {
   return feeds.empty() ? epilogue_.apply(b, slice, {}, {}, shapes_.resultType())
@@ -256,7 +260,7 @@ void PersistentProduct::store(int64_t consumer, ValueRange sums, const ProductTi
   for (auto [part, sum] : llvm::enumerate(sums)) {
     size_t index = 0;
     auto [row, column] = originOf(consumer, part, at);
-    Value matrix = b.descriptorParameter(shapes_.result, TileStore::sliceOf(shapes_.resultTile(parts_[part])));
+    Value matrix = resultMatrix(part);
     stores_[size_t(consumer)]
         .at(parts_[part])
         .store(tile_.transposed ? b.transpose(sum) : sum, matrix, row, column,
@@ -280,9 +284,11 @@ llvm::SmallVector<PersistentProduct::Pending> PersistentProduct::nothingPending(
   llvm::SmallVector<Pending> pending;
   for (int64_t part : parts_) {
     SharedTile result = shapes_.resultTile(part), slice = TileStore::sliceOf(result);
-    Value zeros = b.full(0, {slice.rows, slice.columns / 2}, b.getI32Type());
+    auto numSlices = size_t(result.columns / slice.columns);
+    Value none = packsResults() ? b.full(0, {slice.rows, slice.columns / 2}, b.getI32Type())
+                                : b.full(0, {slice.rows, slice.columns}, shapes_.resultType());
     pending.push_back(
-        {llvm::SmallVector<Value>(size_t(result.columns / slice.columns), zeros), b.i32(kPastRows), b.i32(0)});
+        {llvm::SmallVector<Value>(numSlices - firstWaiting(numSlices), none), b.i32(kPastRows), b.i32(0)});
   }
   return pending;
 }
@@ -296,8 +302,15 @@ llvm::SmallVector<PersistentProduct::Pending> PersistentProduct::hold(int64_t co
     Pending &next = pending[part];
     next.slices.clear();
     std::tie(next.row, next.column) = originOf(consumer, part, at);
-    for (auto [index, slice] : llvm::enumerate(stores_[size_t(consumer)].at(parts_[part]).slices(sum))) {
-      next.slices.push_back(packPairs(b, finish(consumer, part, index, slice, feeds)));
+    const TileStore &store = stores_[size_t(consumer)].at(parts_[part]);
+    llvm::SmallVector<Value> slices = store.slices(sum);
+    for (auto [index, slice] : llvm::enumerate(slices)) {
+      Value finished = finish(consumer, part, index, slice, feeds);
+      if (index < firstWaiting(slices.size())) {
+        store.storeSlice(index, finished, resultMatrix(part), {next.row, next.column});
+      } else {
+        next.slices.push_back(packsResults() ? packPairs(b, finished) : finished);
+      }
     }
   }
   return pending;
@@ -306,12 +319,14 @@ llvm::SmallVector<PersistentProduct::Pending> PersistentProduct::hold(int64_t co
 void PersistentProduct::defer(int64_t consumer, llvm::ArrayRef<Pending> pending) {
   for (auto [part, results] : llvm::enumerate(pending)) {
     const TileStore &store = stores_[size_t(consumer)].at(parts_[part]);
-    Value matrix = b.descriptorParameter(shapes_.result, TileStore::sliceOf(shapes_.resultTile(parts_[part])));
-    for (auto [index, slice] : llvm::enumerate(results.slices)) {
-      waiting_.push_back(
-          [this, &store, matrix, index = int64_t(index), slice, row = results.row, column = results.column] {
-            store.storeSlice(size_t(index), unpackPairs(b, slice, shapes_.resultType()), matrix, {row, column});
-          });
+    Value matrix = resultMatrix(part);
+    size_t numSlices = size_t(parts_[part] / TileStore::sliceOf(shapes_.resultTile(parts_[part])).columns);
+    for (auto [offset, slice] : llvm::enumerate(results.slices)) {
+      size_t index = firstWaiting(numSlices) + offset;
+      waiting_.push_back([this, &store, matrix, index, slice, row = results.row, column = results.column] {
+        Value finished = packsResults() ? unpackPairs(b, slice, shapes_.resultType()) : slice;
+        store.storeSlice(index, finished, matrix, {row, column});
+      });
     }
   }
   if (sharesSlots()) {

@@ -137,17 +137,24 @@ private:
   void feedPart(size_t part, const ProductTile &at, llvm::MutableArrayRef<RingPosition> positions);
   void consume(int64_t consumer);
   void store(int64_t consumer, mlir::ValueRange sums, const ProductTile &at, llvm::MutableArrayRef<RingPosition> feeds);
+  /// The descriptor of what a part's slices are stored to.
+  mlir::Value resultMatrix(size_t part);
   /// What is stored of slice `index` of a part.
   mlir::Value finish(int64_t consumer, size_t part, size_t index, mlir::Value slice,
                      llvm::MutableArrayRef<RingPosition> feeds);
   /// Whether results are staged where the epilogue's addend comes: stores that wait need the slots at other times.
-  bool sharesSlots() const { return tile_.defersStores && epilogue_.addend(); }
-  /// Results of a part on their way: slices in registers, two values to a register, and where they go.
+  bool sharesSlots() const { return tile_.defersStores && packsResults() && epilogue_.addend(); }
+  /// Whether two results fit into a register.
+  bool packsResults() const { return shapes_.resultType().getIntOrFloatBitWidth() == 16; }
+  /// The first of the slices of a tile that wait: the others are stored at once.
+  size_t firstWaiting(size_t numSlices) const { return packsResults() ? 0 : numSlices / 2; }
+  /// Results of a part on their way: the last of its slices, in registers, and where they go.
   struct Pending {
     llvm::SmallVector<mlir::Value> slices;
     mlir::Value row, column;
   };
   llvm::SmallVector<Pending> nothingPending();
+  /// Finishes a tile's results; stores those that do not wait.
   llvm::SmallVector<Pending> hold(int64_t consumer, mlir::ValueRange sums, const ProductTile &at,
                                   llvm::MutableArrayRef<RingPosition> feeds);
   /// Leaves the stores to `workBesideProducts`.

@@ -88,7 +88,8 @@ int64_t stagedBytes(const PersistentTile &tile, Problem problem) {
   for (int64_t part : tile.parts()) {
     int64_t row = part * problem.outputBytes;
     int64_t slots = tile.rows * (tile.transposed ? row : std::min<int64_t>(2 * 128, row));
-    bytes += (part != last ? slots : 0) + (problem.hasAddend && !tile.defersStores ? slots : 0);
+    bytes += (part != last ? slots : 0) +
+             (problem.hasAddend && !(tile.defersStores && problem.outputBytes == 2) ? slots : 0);
     bytes += problem.hasBias ? tile.numConsumers() * 2 * 128 : 0;
     last = part;
   }
@@ -225,9 +226,9 @@ PersistentTile::Mix mixOf(const PersistentTile &tile, const Problem &problem) {
 
 /// As many stages as fit; as many rows of tiles to a group as make a wave's rectangle square.
 PersistentTile complete(PersistentTile tile, const Problem &problem) {
-  // Two values of 16 bits to a register, beside the accumulators of the next tile; worth it where there is a next tile.
+  // Beside the accumulators of the next tile; worth it where there is a next tile.
   tile.defersStores = tile.numConsumers() == 2 && !tile.transposed && !problem.promotes && tile.splits == 1 &&
-                      problem.outputBytes == 2 && wavesOf(tile, problem) > 1;
+                      wavesOf(tile, problem) > 1;
   // Scales that do not come four at a time change threads on their way, through shared memory.
   int64_t reserved = hasWholeScales(problem) ? kCaptures : kReserved;
   int64_t fitting =

@@ -37,7 +37,8 @@ struct PersistentTile {
   int64_t rows = 0;        ///< 64 for each consumer
   int64_t columns = 0;     ///< a multiple of 8, at most 256
   bool transposed = false; ///< rows run along n and columns along m: few rows of A become few columns
-  /// Whether results wait in registers until the next tile's first products run, which hide their way to memory.
+  /// Whether results wait in registers until the next tile's first products run, which hide their way to memory: all of
+  /// 16 bits, two to a register, or half of those of fp32.
   bool defersStores = false;
   int64_t k = 64; ///< one swizzled row of 128 bytes
   int64_t largestPart = 256;

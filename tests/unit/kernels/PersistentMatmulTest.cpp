@@ -87,7 +87,7 @@ TEST_CASE("every tile that the model can choose gives the product") {
     tile.stages = 3;
     tile.groupRows = 2;
     // With one block of K too, in which all stores find their place.
-    tile.defersStores = problem.outType == std::string("bf16") && tile.numConsumers() == 2 && !tile.transposed;
+    tile.defersStores = tile.numConsumers() == 2 && !tile.transposed;
     check(problem, tile, {deviceOptions(mode, number, 3)});
     ++number;
   };
@@ -148,6 +148,13 @@ TEST_CASE("stores beside the next tile's products, with as few blocks of K as th
             {.rows = 128, .columns = 128, .defersStores = true, .stages = 3, .groupRows = 2},
             {deviceOptions(emulator::AsyncMode::Deferred, 3, multiprocessors),
              deviceOptions(emulator::AsyncMode::Immediate, 4, multiprocessors)});
+      // Half of the results in fp32, and of an odd number of slices.
+      for (int64_t columns : {32, 128, 192, 256}) {
+        check({200, 328, k, false, "fp32", k == 200},
+              {.rows = 128, .columns = columns, .defersStores = true, .stages = 2, .groupRows = 2},
+              {deviceOptions(emulator::AsyncMode::Deferred, 5, multiprocessors),
+               deviceOptions(emulator::AsyncMode::Immediate, 6, multiprocessors)});
+      }
     }
   }
 }
@@ -166,9 +173,11 @@ TEST_CASE("tiles of two widths cover C once") {
       }
     }
   }
-  tile.defersStores = false;
   tile.mix = {2, {2, 0}, {1, 4}}; // a row of narrow ones alone
-  check({300, 504, 200, false, "fp32"}, tile, {deviceOptions(emulator::AsyncMode::Deferred, 5, 2)});
+  for (bool defersStores : {false, true}) {
+    tile.defersStores = defersStores;
+    check({300, 504, 200, false, "fp32"}, tile, {deviceOptions(emulator::AsyncMode::Deferred, 5, 2)});
+  }
 }
 
 TEST_CASE("stores that wait are staged where the epilogue's addend comes") {
