@@ -90,6 +90,7 @@ static void checkHeads(Configuration &c, const Sizes &s, int64_t ranks, WeightFo
     c.contradict("num_key_value_heads", "equal num_attention_heads " + std::to_string(s.heads),
                  std::to_string(c.positive("num_key_value_heads")));
   }
+  c.requireIfGiven("qk_head_dim", std::to_string(s.nopeDim + s.ropeDim));
   c.requireShares("num_attention_heads", s.heads, ranks, 1);
   if (format == WeightFormat::BlockFp8 && s.heads % ranks == 0) {
     // A head's rows of q_b and kv_b and its columns of o may be cut from the whole weights only between scales.

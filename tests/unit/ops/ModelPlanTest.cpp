@@ -519,6 +519,7 @@ TEST_CASE("what the ranks cannot share is refused") {
 TEST_CASE("values that contradict each other are refused") {
   CHECK(failureWith("deepseek-v3", "num_key_value_heads", "64") ==
         "field num_key_value_heads must equal num_attention_heads 128: got 64");
+  CHECK(failureWith("deepseek-v3", "qk_head_dim", "128") == "field qk_head_dim must be 192: got 128");
   CHECK(failureWith("deepseek-v3", "first_k_dense_replace", "62") ==
         "field first_k_dense_replace must be at most num_hidden_layers 61: got 62");
   CHECK(failureWith("deepseek-v3", "num_experts_per_tok", "257") ==
