@@ -149,7 +149,7 @@ class Doctor(CliTest):
         assemblers = report["compiler"]["assemblers"]
         for target in ("sm_80", "sm_89", "sm_90a", "sm_100a", "sm_120a", "emulator:sm_80", "emulator:sm_90a"):
             self.assertEqual(assemblers[target], "stub assembler 1")
-        self.assertEqual(len(assemblers), 24)
+        self.assertEqual(len(assemblers), 22)
         self.assertIn("asked for sm_80, sm_86, ", self.jitk("doctor").stdout)
 
     def test_the_library_of_the_driver_is_where_the_environment_says(self):
