@@ -659,6 +659,8 @@ const std::vector<checked::Problem> &fullSizes() {
        {{"seq_lens", growingLengths(8192)}}},
       {"mla_decode batch=16 heads=16 seq_q=2 max_kv=8192 num_pages=2048 causal=true splits=132", {}},
       // More elements than 32 bits count.
+      {"fp8_block_matmul m=100 n=37504 k=57344", {}},
+      {"grouped_fp8_block_matmul groups=75 m=9600 n=4096 k=7168", {}},
       {"mla_decode batch=6 heads=16 max_kv=2000 num_pages=60000 splits=16", {}},
       // More rows, heads, sequences and groups than an axis of a grid other than the first takes tiles.
       {"mla_decode heads=262200 max_kv=200 num_pages=4 splits=3 latent_dim=16 rope_dim=0", {}},
