@@ -22,7 +22,8 @@ void executeAtomicGlobal(Thread &thread) {
   checkPoison(thread, thread.call.operands[1]);
   const uint64_t address = thread.call.operands[0];
   requireGridWait(thread, address);
-  uint8_t *memory = globalForRead(thread, thread.origin(), address, bytes, bytes);
+  thread.cluster().hearsOfOthers = true;
+  uint8_t *memory = globalForAtomic(thread, thread.origin(), address, bytes, bytes);
   combineInMemory(thread.call, memory, /*isGlobal=*/true);
 }
 
@@ -36,7 +37,8 @@ void executeAtomicShared(Thread &thread) {
 void executeCompareAndSwap(Thread &thread) {
   const auto bytes = uint64_t(thread.call.parameter(0));
   requireGridWait(thread, thread.call.operands[0]);
-  uint8_t *memory = globalForRead(thread, thread.origin(), thread.call.operands[0], bytes, bytes);
+  thread.cluster().hearsOfOthers = true;
+  uint8_t *memory = globalForAtomic(thread, thread.origin(), thread.call.operands[0], bytes, bytes);
   thread.call.results[0] =
       memory ? exchangeIfEqual(unsigned(bytes), memory, thread.call.operands[1], thread.call.operands[2])
              : ~uint64_t(0);

@@ -130,9 +130,10 @@ uint8_t *openRow(Thread &thread, const BulkCopy &copy, uint64_t rowAddress) {
   }
   const uint64_t begin = rowAddress + uint64_t(first) * map.elementBytes();
   const uint64_t bytes = uint64_t(end - first) * map.elementBytes();
-  const bool load = copy.kind == BulkCopy::Kind::Load;
-  uint8_t *memory =
-      load ? globalForRead(thread, copy.origin, begin, bytes, 1) : globalForWrite(thread, copy.origin, begin, bytes, 1);
+  const auto open = copy.kind == BulkCopy::Kind::Load    ? globalForRead
+                    : copy.kind == BulkCopy::Kind::Store ? globalForWrite
+                                                         : globalForAtomic;
+  uint8_t *memory = open(thread, copy.origin, begin, bytes, 1);
   return memory ? reinterpret_cast<uint8_t *>(rowAddress) : nullptr;
 }
 

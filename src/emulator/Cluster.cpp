@@ -59,6 +59,8 @@ Status Cluster::prepare(const Launch &launch, uint64_t index) {
   findingsOfSite_.clear();
   numFindings_ = 0;
   aborted_ = false;
+  hearsOfOthers = false;
+  number_ = uint32_t(index + 1);
   ready_.clear();
   nextReady_ = 0;
   clusterArrived = 0;
@@ -202,7 +204,9 @@ void Cluster::finish(Thread &thread) {
   thread.call = Call();
   finishAsync(thread);
   thread.state = Thread::State::Done;
-  thread.cta->knownAtExit = join(thread.cta->knownAtExit, thread.clock.known);
+  if (ctas_.size() > 1) {
+    thread.cta->knownAtExit = join(thread.cta->knownAtExit, thread.clock.known);
+  }
   if (--thread.cta->running == 0) {
     finishRegisters(thread);
     reportLateAccesses(*thread.cta);

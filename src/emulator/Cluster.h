@@ -30,6 +30,7 @@ struct Launch {
   std::array<uint32_t, 3> cluster = {1, 1, 1};
   std::array<uint32_t, 3> block = {1, 1, 1};
   uint32_t sharedBytes = 0;
+  uint32_t number = 0;       ///< of the device's launches, from 1
   bool programmatic = false; ///< it may begin before the grids before it have ended
   uint32_t registers = 0;    ///< that a thread starts with; 0 = the kernel does not say
 };
@@ -51,6 +52,7 @@ public:
   bool tracksRaces() const { return options().checks.races; }
   size_t numActors() const { return numActors_; }
   std::vector<Cta> &ctas() { return ctas_; }
+  GlobalMemory::Accessor globalAccessor() const { return {launch_->number, number_}; }
   /// "thread 3 of cta (0, 0, 0)", "wgmma of warpgroup 1", ...
   std::string describeActor(ActorIndex actor) const;
 
@@ -67,6 +69,9 @@ public:
 
   /// A number below `bound`, from the seed.
   uint64_t random(uint64_t bound);
+
+  /// A thread has read global memory in a way by which other clusters may have told it what they have done.
+  bool hearsOfOthers = false;
 
   // Cluster barrier.
   uint32_t clusterArrived = 0;
@@ -91,6 +96,7 @@ private:
   void reportPlaces(Cta &cta);
 
   const Launch *launch_ = nullptr;
+  uint32_t number_ = 0; ///< in the launch, from 1
   std::vector<Cta> ctas_;
   std::vector<FiberStack> stacks_;
   size_t numActors_ = 0;

@@ -261,6 +261,7 @@ Result<LaunchReport> EmulatorDevice::run(const KernelRecord &kernel, const Launc
   launch.cluster = parameters.cluster;
   launch.block = {parameters.threads, 1, 1};
   launch.sharedBytes = parameters.sharedBytes;
+  launch.number = ++launches_;
   launch.programmatic = parameters.programmaticLaunch;
   launch.registers = registersAtLaunch(kernel.maxRegisters);
 

@@ -11,6 +11,7 @@
 #include "src/emulator/GlobalMemory.h"
 #include "src/runtime/Device.h"
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -66,6 +67,7 @@ private:
   std::mutex mutex_;                               // of what follows
   std::vector<std::unique_ptr<Cluster>> clusters_; // idle ones
   LaunchReport pending_;
+  std::atomic<uint32_t> launches_{0};
 };
 
 } // namespace jitk::emulator

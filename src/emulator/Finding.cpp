@@ -18,6 +18,8 @@ std::string_view findingKindName(FindingKind kind) {
     return "poison register";
   case FindingKind::Race:
     return "race";
+  case FindingKind::GridRace:
+    return "grid race";
   case FindingKind::InFlightOverwrite:
     return "in-flight overwrite";
   case FindingKind::MissingProxyFence:

@@ -16,6 +16,7 @@ enum class FindingKind : uint8_t {
   Pending,           ///< a read or write of bytes that an asynchronous copy has yet to write
   Poison,            ///< a use of registers that an asynchronous instruction has yet to write
   Race,              ///< two accesses, one of them a write, that no synchronization orders
+  GridRace,          ///< two clusters of a grid use the same bytes of global memory, one to write, unordered
   InFlightOverwrite, ///< a write over bytes that an asynchronous instruction still reads
   MissingProxyFence, ///< generic-proxy accesses that the async proxy's conflict with, without fence.proxy.async between
   Barrier,           ///< a barrier whose participants disagree

@@ -23,6 +23,8 @@ void *reserve(uint64_t bytes, int protection) {
 
 } // namespace
 
+void UnmapPages::operator()(void *memory) const { munmap(memory, bytes); }
+
 GlobalMemory::GlobalMemory(bool trackInitialisation, uint64_t reservedBytes)
     : trackInitialisation_(trackInitialisation), reservedBytes_(reservedBytes),
       blocks_(new std::atomic<Allocation *>[numBlocks]()) {
@@ -78,6 +80,9 @@ Result<uint64_t> GlobalMemory::allocate(size_t bytes) {
   if (trackInitialisation_) {
     allocation.written = std::make_unique<uint8_t[]>(bytes);
   }
+  const UnmapPages writerPages = {(bytes / 4 + 1) * sizeof(uint64_t)};
+  allocation.writers = {static_cast<std::atomic<uint64_t> *>(reserve(writerPages.bytes, PROT_READ | PROT_WRITE)),
+                        writerPages};
   std::memset(reinterpret_cast<void *>(allocation.begin), 0xff, bytes);
   allocation.live.store(true, std::memory_order_release);
   for (uint64_t page = 0; page < numPages; ++page) {
@@ -94,6 +99,7 @@ Status GlobalMemory::free(uint64_t address) {
   }
   allocation->live.store(false);
   allocation->written.reset();
+  allocation->writers.reset();
   const uint64_t firstPage = (address - base_) >> pageBits;
   const uint64_t numPages = ((allocation->end - allocation->begin + allocationOffset) >> pageBits) + 2;
   auto *memory = reinterpret_cast<void *>(base_ + (firstPage << pageBits));
@@ -195,6 +201,62 @@ void GlobalMemory::markInitialised(uint64_t address, uint64_t bytes) {
     const Allocation *allocation = find(address);
     std::memset(allocation->written.get() + (address - allocation->begin), 1, bytes);
   }
+}
+
+namespace {
+
+constexpr unsigned maskBits = 4;
+
+uint64_t tagOf(const GlobalMemory::Accessor &accessor) {
+  return uint64_t(accessor.launch) << (32 + maskBits) | uint64_t(accessor.cluster) << maskBits;
+}
+
+/// Visits the words of [begin, end), which are offsets into an allocation, with the bytes of each that it covers. Stops
+/// where `visit` gives something, and gives that.
+template <typename Visit> std::optional<uint32_t> visitWords(uint64_t begin, uint64_t end, Visit visit) {
+  for (uint64_t word = begin / 4; word * 4 < end; ++word) {
+    const uint64_t low = std::max(begin, word * 4) - word * 4;
+    const uint64_t high = std::min(end, word * 4 + 4) - word * 4;
+    if (std::optional<uint32_t> found = visit(word, (uint64_t(1) << high) - (uint64_t(1) << low))) {
+      return found;
+    }
+  }
+  return std::nullopt;
+}
+
+/// The cluster that the word's entry names, if that is another one of the accessor's launch and wrote one of the bytes.
+std::optional<uint32_t> otherCluster(uint64_t entry, uint64_t mask, uint64_t tag) {
+  const uint64_t difference = (entry ^ tag) >> maskBits;
+  const bool other = difference != 0 && difference >> 32 == 0 && (entry & mask);
+  return other ? std::optional(uint32_t(entry >> maskBits)) : std::nullopt;
+}
+
+} // namespace
+
+std::optional<uint32_t> GlobalMemory::otherWriter(uint64_t address, uint64_t bytes, const Accessor &reader) const {
+  const Allocation &allocation = *find(address);
+  const std::atomic<uint64_t> *writers = allocation.writers.get();
+  const uint64_t tag = tagOf(reader), begin = address - allocation.begin;
+  return visitWords(begin, writers ? begin + bytes : 0, [&](uint64_t word, uint64_t mask) {
+    return otherCluster(writers[word].load(std::memory_order_relaxed), mask, tag);
+  });
+}
+
+std::optional<uint32_t> GlobalMemory::noteWrite(uint64_t address, uint64_t bytes, const Accessor &writer) {
+  const Allocation &allocation = *find(address);
+  std::atomic<uint64_t> *writers = allocation.writers.get();
+  const uint64_t tag = tagOf(writer), begin = address - allocation.begin;
+  std::optional<uint32_t> other;
+  visitWords(begin, writers ? begin + bytes : 0, [&](uint64_t word, uint64_t mask) {
+    const uint64_t entry = writers[word].load(std::memory_order_relaxed);
+    if (!other) {
+      other = otherCluster(entry, mask, tag);
+    }
+    const bool own = (entry ^ tag) >> maskBits == 0;
+    writers[word].store(own ? entry | mask : tag | mask, std::memory_order_relaxed);
+    return std::optional<uint32_t>();
+  });
+  return other;
 }
 
 } // namespace jitk::emulator

@@ -15,6 +15,12 @@
 
 namespace jitk::emulator {
 
+/// Gives mapped memory back to the system.
+struct UnmapPages {
+  size_t bytes = 0;
+  void operator()(void *memory) const;
+};
+
 /// Thread-safe. Addresses are host addresses, so that a kernel's pointers are dereferenced as they are.
 class GlobalMemory {
 public:
@@ -39,6 +45,16 @@ public:
   bool initialised(uint64_t address, uint64_t bytes) const;
   void markInitialised(uint64_t address, uint64_t bytes);
 
+  /// Who accesses: one cluster of one launch; both count from 1.
+  struct Accessor {
+    uint32_t launch = 0, cluster = 0;
+  };
+  /// The cluster of the same launch that wrote one of the bytes, if that was another one. Of several clusters that
+  /// wrote into one word the last is known. The range must be checked.
+  std::optional<uint32_t> otherWriter(uint64_t address, uint64_t bytes, const Accessor &reader) const;
+  /// The same for a write, which is noted.
+  std::optional<uint32_t> noteWrite(uint64_t address, uint64_t bytes, const Accessor &writer);
+
 private:
   static constexpr unsigned pageBits = 12;
 
@@ -47,6 +63,9 @@ private:
     uint64_t end = 0;
     std::atomic<bool> live{false};
     std::unique_ptr<uint8_t[]> written; // one flag a byte; null if untracked
+    /// Of each word: 28 bits of the launch that wrote it last, 32 of the cluster, 4 of the bytes. Pages that nobody
+    /// touches cost nothing. Null if there is no memory for it.
+    std::unique_ptr<std::atomic<uint64_t>, UnmapPages> writers;
   };
 
   const Allocation *find(uint64_t address) const;

@@ -40,6 +40,9 @@ static void checkStored(Thread &thread) {
 void executeLoadGlobal(Thread &thread) {
   const uint32_t bytes = accessBytes(thread.call);
   requireGridWait(thread, thread.call.operands[0]);
+  if (thread.call.instruction->effects == ir::ptx::Effects::Memory) {
+    thread.cluster().hearsOfOthers = true; // volatile, relaxed or acquire
+  }
   loadRegisters(thread.call, globalForRead(thread, thread.origin(), thread.call.operands[0], bytes, bytes));
 }
 

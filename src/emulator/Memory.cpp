@@ -140,10 +140,7 @@ static bool checkGlobal(Thread &thread, const Origin &origin, uint64_t address, 
   return true;
 }
 
-void requireGridWait(Thread &thread, uint64_t address) {
-  if (thread.mayUseGlobal) {
-    return;
-  }
+void checkGridWait(Thread &thread, uint64_t address) {
   thread.mayUseGlobal = std::ranges::any_of(
       thread.cta->gridWaits, [&](const auto &wait) { return thread.clock.knows(wait.first, wait.second); });
   if (!thread.mayUseGlobal) {
@@ -152,7 +149,16 @@ void requireGridWait(Thread &thread, uint64_t address) {
   }
 }
 
-uint8_t *globalForRead(Thread &thread, const Origin &origin, uint64_t address, uint64_t bytes, uint64_t alignment) {
+/// Whether what several clusters do to the same bytes is looked for, and this one has no reason to know of others.
+static bool tracksClusters(const Cluster &cluster) { return cluster.tracksRaces() && !cluster.hearsOfOthers; }
+
+static void reportOtherCluster(Thread &thread, const Origin &origin, uint64_t address, uint32_t other, bool write) {
+  thread.report(FindingKind::GridRace, origin, address,
+                llvm::formatv("{0} global memory that cluster {1} of the grid has written: nothing orders the two",
+                              write ? "writes" : "reads", other - 1));
+}
+
+uint8_t *globalForAtomic(Thread &thread, const Origin &origin, uint64_t address, uint64_t bytes, uint64_t alignment) {
   if (!checkGlobal(thread, origin, address, bytes, alignment)) {
     return nullptr;
   }
@@ -162,11 +168,29 @@ uint8_t *globalForRead(Thread &thread, const Origin &origin, uint64_t address, u
   return reinterpret_cast<uint8_t *>(address);
 }
 
+uint8_t *globalForRead(Thread &thread, const Origin &origin, uint64_t address, uint64_t bytes, uint64_t alignment) {
+  uint8_t *memory = globalForAtomic(thread, origin, address, bytes, alignment);
+  Cluster &cluster = thread.cluster();
+  if (memory && tracksClusters(cluster)) {
+    if (auto other = cluster.launch().memory->otherWriter(address, bytes, cluster.globalAccessor())) {
+      reportOtherCluster(thread, origin, address, *other, /*write=*/false);
+    }
+  }
+  return memory;
+}
+
 uint8_t *globalForWrite(Thread &thread, const Origin &origin, uint64_t address, uint64_t bytes, uint64_t alignment) {
   if (!checkGlobal(thread, origin, address, bytes, alignment)) {
     return nullptr;
   }
-  thread.cluster().launch().memory->markInitialised(address, bytes);
+  Cluster &cluster = thread.cluster();
+  cluster.launch().memory->markInitialised(address, bytes);
+  if (cluster.tracksRaces()) {
+    auto other = cluster.launch().memory->noteWrite(address, bytes, cluster.globalAccessor());
+    if (other && tracksClusters(cluster)) {
+      reportOtherCluster(thread, origin, address, *other, /*write=*/true);
+    }
+  }
   return reinterpret_cast<uint8_t *>(address);
 }
 

@@ -43,11 +43,20 @@ struct ThreadAccessor {
 
 /// Where the launch may begin before the grids before it have ended: that the thread, or one that it comes after, has
 /// waited for them. Stands where an access of global memory is issued, if only to be carried out later.
-void requireGridWait(Thread &thread, uint64_t address);
+void checkGridWait(Thread &thread, uint64_t address);
+inline void requireGridWait(Thread &thread, uint64_t address) {
+  if (!thread.mayUseGlobal) {
+    checkGridWait(thread, address);
+  }
+}
 
-/// Checks a global access; null if it is refused.
+/// Checks a global access; null if it is refused. Of reads and writes that several clusters of the launch make of the
+/// same bytes, the first finds the second, unless its cluster has heard of others by atomic operations or ordered
+/// loads.
 uint8_t *globalForRead(Thread &thread, const Origin &origin, uint64_t address, uint64_t bytes, uint64_t alignment);
 uint8_t *globalForWrite(Thread &thread, const Origin &origin, uint64_t address, uint64_t bytes, uint64_t alignment);
+/// The same for an operation that needs no order among its like.
+uint8_t *globalForAtomic(Thread &thread, const Origin &origin, uint64_t address, uint64_t bytes, uint64_t alignment);
 
 /// That what a warp of the CTA has written of a tensor map has been acquired by the thread, or by one that it comes
 /// after.

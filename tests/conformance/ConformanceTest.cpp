@@ -241,8 +241,8 @@ TEST_SUITE("conformance") {
           "gated_delta_rule mode=recurrent batch=4 tokens=40 qk_heads=1 key_dim=32 varlen=true initial_state=true"}) {
       CAPTURE(text);
       // What the values are is not said; the emulator finds every access that leaves a tensor.
-      checked::Outcome outcome = checked::run(Session::get().runtime, Session::get().device,
-                                              {text, {}, 1, {{"cu_seqlens", {0, 30, 7, 90, -5}}}}, /*check=*/false);
+      checked::Problem problem = {.description = text, .values = {{"cu_seqlens", {0, 30, 7, 90, -5}}}, .mayRace = true};
+      checked::Outcome outcome = checked::run(Session::get().runtime, Session::get().device, problem, /*check=*/false);
       CHECK(outcome.damage.empty());
     }
   }
@@ -252,12 +252,12 @@ TEST_SUITE("conformance") {
         {{{"state_indices", {1, 1}}}, "state_indices gives slot 1 to sequences 0 and 1"}};
     for (const char *mode : {"chunk", "recurrent"}) {
       for (const auto &[values, says] : open) {
-        checked::Problem problem = {"gated_delta_rule batch=2 tokens=9 qk_heads=1 key_dim=16 chunk=16 varlen=true "
-                                    "state_pool=true slots=3 mode=" +
+        checked::Problem problem = {.description =
+                                        "gated_delta_rule batch=2 tokens=9 qk_heads=1 key_dim=16 chunk=16 varlen=true "
+                                        "state_pool=true slots=3 mode=" +
                                         std::string(mode),
-                                    {},
-                                    1,
-                                    values};
+                                    .values = values,
+                                    .mayRace = true};
         CHECK_THROWS_WITH_AS(checked::run(Session::get().runtime, Session::get().device, problem),
                              (std::string("a check needs sequences that are specified: ") + says).c_str(),
                              std::invalid_argument);
@@ -292,9 +292,11 @@ TEST_SUITE("conformance") {
           CAPTURE(text);
           CAPTURE(row);
           CAPTURE(offsets);
+          checked::Problem problem = {.description = text,
+                                      .values = {{"schedule", schedule(row)}, {"split_offsets", offsets}},
+                                      .mayRace = true};
           checked::Outcome outcome =
-              checked::run(Session::get().runtime, Session::get().device,
-                           {text, {}, 1, {{"schedule", schedule(row)}, {"split_offsets", offsets}}}, /*check=*/false);
+              checked::run(Session::get().runtime, Session::get().device, problem, /*check=*/false);
           CHECK(outcome.damage.empty());
         }
       }

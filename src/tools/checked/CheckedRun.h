@@ -18,11 +18,14 @@ namespace jitk::checked {
 /// A problem: a description in text form and the sizes of its dynamic dimensions.
 struct Problem {
   std::string description;
-  DynamicSizes sizes;
+  DynamicSizes sizes = {};
   uint64_t seed = 1;
   reference::GivenValues values = {}; ///< of inputs and scalars that are not drawn
   /// Changes the tensors before the launch, for data that random problems do not have; null = nothing.
   void (*edit)(std::vector<reference::HostTensor> &tensors) = nullptr;
+  /// Its values are ones by which parts of a grid write the same place, which an emulator then says, and no more than
+  /// that: the tensors are looked at all the same.
+  bool mayRace = false;
 };
 
 struct Outcome {

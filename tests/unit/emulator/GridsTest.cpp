@@ -77,6 +77,59 @@ TEST_SUITE("emulator/Grids") {
     }
   }
 
+  TEST_CASE("clusters of a grid that use the same bytes of global memory are found, unless one hears of the other") {
+    // Each of two CTAs writes a word, or half of one, at its own place, and `body` does more.
+    const auto run = [](const DeviceOptions &options, const std::string &body, std::array<uint32_t, 3> cluster) {
+      LaunchParameters parameters;
+      parameters.sharedBytes = 1024;
+      parameters.grid = {2, 1, 1};
+      parameters.cluster = cluster;
+      Machine machine(options);
+      const uint64_t data = machine.upload(std::vector<uint32_t>(64, 0));
+      const std::string text = kernel("%data: !llvm.ptr<1>", R"(
+      %cta = ptx.inst "sreg.ctaid.x"() : () -> i32
+      %cta64 = llvm.zext %cta : i32 to i64
+      %first = llvm.icmp "eq" %cta, %c0 : i32
+      %second = llvm.icmp "eq" %cta, %c1 : i32
+      %half = llvm.trunc %tid : i32 to i16
+      %own = llvm.getelementptr %data[%cta64] : (!llvm.ptr<1>, i64) -> !llvm.ptr<1>, i32
+      %own_half = llvm.getelementptr %data[%cta64] : (!llvm.ptr<1>, i64) -> !llvm.ptr<1>, i16
+      %flag = llvm.getelementptr %data[32] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i32
+)" + body);
+      LaunchReport report = machine.run(text, 1, {data}, parameters);
+      // What the launch before wrote is no matter.
+      CHECK(machine.run(text, 1, {data}, parameters).numFindings == report.numFindings);
+      return report;
+    };
+    const std::string writesOwn = "ptx.inst \"st.global.b32\"(%true, %own, %c1) : (i1, !llvm.ptr<1>, i32) -> ()\n";
+    const std::string writesHalf =
+        "ptx.inst \"st.global.b16\"(%true, %own_half, %half) : (i1, !llvm.ptr<1>, i16) -> ()\n";
+    const std::string writesSame = "ptx.inst \"st.global.b32\"(%true, %data, %c1) : (i1, !llvm.ptr<1>, i32) -> ()\n";
+    const std::string secondReads = "%x = ptx.inst \"ld.global.b32\"(%second, %data) : (i1, !llvm.ptr<1>) -> i32\n";
+    const std::string adds =
+        "%old = ptx.inst \"atom.acq_rel.gpu.global.add.u32\"(%true, %flag, %c1) : (i1, !llvm.ptr<1>, i32) -> i32\n";
+    const std::string acquires =
+        "%seen = ptx.inst \"ld.acquire.gpu.global.b32\"(%true, %flag) : (i1, !llvm.ptr<1>) -> i32\n";
+    const std::array<uint32_t, 3> alone = {1, 1, 1}, together = {2, 1, 1};
+    for (DeviceOptions options : allModes()) {
+      options.workers = 1; // CTAs in order
+      for (const std::string &clean : {writesOwn, writesHalf, writesOwn + adds + secondReads,
+                                       writesOwn + acquires + secondReads, adds + writesSame}) {
+        CAPTURE(clean);
+        const LaunchReport report = run(options, clean, alone);
+        CHECK_MESSAGE(report.clean(), report.toString());
+      }
+      for (const std::string &wrong : {writesSame, writesOwn + secondReads, secondReads + writesHalf}) {
+        CAPTURE(wrong);
+        const LaunchReport report = run(options, wrong, alone);
+        REQUIRE_MESSAGE(foundOnly(report, FindingKind::GridRace), report.toString());
+        CHECK(report.findings[0].cta[0] == 1);
+        CHECK(report.findings[0].detail.find("that cluster 0 of the grid has written") != std::string::npos);
+      }
+      CHECK(run(options, writesSame, together).clean()); // what the CTAs of a cluster do is not looked for
+    }
+  }
+
   TEST_CASE("grids and clusters that no launch accepts are refused") {
     Machine machine;
     Result<std::unique_ptr<HostModule>> module = loadHostObject(Machine::compileOnce(kernel("", "")));
