@@ -472,12 +472,12 @@ static int run(const Options &options, const std::string &command) {
     }
     std::printf("  %s\n", m.failure.c_str());
     std::fflush(stdout);
+    if (!options.out.empty()) { // each time, so that a run that is stopped loses nothing
+      std::ofstream(options.out + ".json") << report.json();
+    }
   }
   for (const auto &[name, ratio] : report.meanRatios()) {
     std::printf("geometric mean of the ratios to %s %.3f\n", name.c_str(), ratio);
-  }
-  if (!options.out.empty()) {
-    std::ofstream(options.out + ".json") << report.json();
   }
   return failed ? 1 : 0;
 }
