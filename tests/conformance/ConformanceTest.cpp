@@ -315,6 +315,12 @@ int main(int argc, char **argv) {
   mallopt(M_TRIM_THRESHOLD, -1);
 #endif
   for (int i = 1; i < argc; ++i) {
+    for (const char *option : {"--device", "--mode", "--shard"}) {
+      if (std::strcmp(argv[i], option) == 0) {
+        std::fprintf(stderr, "jitk_conformance: %s needs its value behind a '=': got none\n", option);
+        return 2;
+      }
+    }
     if (std::strncmp(argv[i], "--device=", 9) == 0) {
       lane.device = argv[i] + 9;
     }
