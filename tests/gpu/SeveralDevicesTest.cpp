@@ -34,16 +34,13 @@ struct TwoDevices {
   std::vector<api::Device> devices;
 };
 
-/// False, and says so, where there is one device only.
-bool hasTwoDevices() {
+/// Fails where there is one device only: a lane for one leaves this suite out by name (-tse=gpu/SeveralDevices).
+void requireTwoDevices() {
   (void)gpu::Session::get(); // initializes the driver
   EngineDriver driver;
   int count = 0;
   REQUIRE(driver.deviceCount(&count) == 0);
-  if (count < kNumDevices) {
-    MESSAGE("SKIPPED: needs two GPUs: got " << count);
-  }
-  return count >= kNumDevices;
+  REQUIRE_MESSAGE(count >= kNumDevices, "needs two GPUs: got " << count << "; -tse=gpu/SeveralDevices leaves this out");
 }
 
 std::vector<api::Scalar> scalarsOf(const std::string &text) {
@@ -88,9 +85,7 @@ template <typename Call> Refusal refusalOf(Call call) {
 
 TEST_SUITE("gpu/SeveralDevices") {
   TEST_CASE("a plan is prepared for two devices, compiled once, and gives the same bits on both") {
-    if (!hasTwoDevices()) {
-      return;
-    }
+    requireTwoDevices();
     TwoDevices host;
     EngineDriver driver;
     api::Plan plan = api::Plan::create(host.runtime);
@@ -173,9 +168,7 @@ TEST_SUITE("gpu/SeveralDevices") {
   }
 
   TEST_CASE("what is of the other device is refused, and nothing is enqueued") {
-    if (!hasTwoDevices()) {
-      return;
-    }
+    requireTwoDevices();
     TwoDevices host;
     EngineDriver driver;
     const char *text = kProblems[0];
