@@ -34,7 +34,8 @@ grouped_fp8_block_matmul groups=3 m=500 n=200 k=304
 grouped_fp8_block_matmul masked=true groups=3 m=128 n=200 k=304
 gated_delta_rule tokens=70 qk_heads=1 v_heads=2 key_dim=64 value_dim=80 initial_state=true
 gated_delta_rule mode=recurrent batch=2 tokens=3 qk_heads=1 key_dim=64 initial_state=true
-mla_decode batch=3 heads=16 max_kv=200 num_pages=12 splits=4 causal=true seq_q=2'
+mla_decode batch=3 heads=16 max_kv=200 num_pages=12 splits=4 causal=true seq_q=2
+paged_attention batch=3 heads=8 kv_heads=2 max_kv=200 num_pages=12 head_dim=64 splits=4 causal=true seq_q=2'
 
 for tool in ${*:-memcheck racecheck synccheck}; do
   echo "$problems" | sed "s/^/$tool /"
