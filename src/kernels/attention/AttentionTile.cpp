@@ -2,6 +2,7 @@
 
 #include "src/kernels/Configuration.h"
 #include "src/kernels/vocabulary/DimensionParts.h"
+#include "src/runtime/SharedMemory.h"
 
 #include "llvm/ADT/SmallVectorExtras.h"
 
@@ -12,7 +13,7 @@ namespace jitk::kernels {
 
 namespace {
 
-constexpr int64_t kSharedBytes = 232448;
+constexpr int64_t kSharedBytes = sharedMemoryLimit(90);
 constexpr int64_t kReserved = 2048; ///< barriers, captures, and what alignment loses
 /// Of a thread of a consumer: of two, and of three.
 constexpr int64_t kRegisters = 240, kOtherRegisters = 40;

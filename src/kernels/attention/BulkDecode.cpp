@@ -15,6 +15,7 @@
 #include "src/kernels/vocabulary/Ring.h"
 #include "src/kernels/vocabulary/Roles.h"
 #include "src/kernels/vocabulary/TileRows.h"
+#include "src/runtime/SharedMemory.h"
 
 #include <limits>
 #include <numbers>
@@ -36,7 +37,7 @@ static llvm::SmallVector<DimensionPart> partsOf(int64_t dim) { return splitDimen
 
 std::optional<BulkTile> chooseBulkTile(const PagedDecodeProblem &problem, const Target &target) {
   constexpr int64_t kPanel = 64, kMostParts = 2, kMostDim = 256, kLeastPiece = 16;
-  constexpr int64_t kSharedBytes = 232448, kReserved = 4096, kElementBytes = 2, kMostStages = 8;
+  constexpr int64_t kSharedBytes = sharedMemoryLimit(90), kReserved = 4096, kElementBytes = 2, kMostStages = 8;
   constexpr int64_t kSliceBytes = kRows * kSliceColumns * 4;
   bool isServed = target.capability == 90 && target.archSpecific && pieceRows(problem) >= kLeastPiece;
   for (int64_t dim : {problem.keyDim, problem.valueDim}) {

@@ -2,6 +2,7 @@
 
 #include "src/kernels/Configuration.h"
 #include "src/kernels/matmul/Epilogue.h"
+#include "src/runtime/SharedMemory.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
@@ -37,7 +38,7 @@ constexpr int64_t kSumBytes = 4;     ///< of a partial sum
 constexpr double kSumBytesPerClock = 1500;
 constexpr int64_t kSplitColumns = 64;   ///< the most of a tile whose K is split
 constexpr int64_t kSwizzledBytes = 128; ///< of a row of a tile: what is loaded of K at a time
-constexpr int64_t kSharedBytes = 232448;
+constexpr int64_t kSharedBytes = sharedMemoryLimit(90);
 constexpr int64_t kReserved = 2048; ///< barriers, captures, and what alignment loses
 constexpr int64_t kCaptures = 448;  ///< and alignment, where little is left: beside slots that have scales
 constexpr int64_t kBarriersOfSlot = 16;
