@@ -36,6 +36,20 @@ PrepareOptions onDevice(StubRuntime &stub, std::vector<Seen> *seen = nullptr) {
   return options;
 }
 
+/// A runtime whose one worker notes the n of each problem that it compiles.
+struct OneWorker : StubRuntime {
+  OneWorker() {
+    RuntimeOptions options;
+    options.storeFolder = "";
+    options.compiler = &compiler;
+    options.jobs = 1;
+    runtime = *Runtime::create(std::move(options));
+    compiler.onCompile = [this](const Description &description) { order.push_back(description.dimension("n").value); };
+  }
+
+  std::vector<int64_t> order;
+};
+
 } // namespace
 
 TEST_CASE("equal problems are prepared once") {
@@ -174,37 +188,23 @@ TEST_CASE("what a deadline leaves is not begun") {
 }
 
 TEST_CASE("higher priorities are begun first") {
-  StubRuntime stub;
-  RuntimeOptions options;
-  options.storeFolder = "";
-  options.compiler = &stub.compiler;
-  options.jobs = 1;
-  stub.runtime = *Runtime::create(std::move(options));
-  std::vector<int64_t> order;
-  stub.compiler.onCompile = [&](const Description &description) { order.push_back(description.dimension("n").value); };
+  OneWorker stub;
   Plan plan(stub.runtime);
   REQUIRE(plan.add({{stubProblem("*", 1), 0}, {stubProblem("*", 2), 5}, {stubProblem("*", 3), -1}}).ok());
   REQUIRE(plan.add({{stubProblem("*", 4), 5}}).ok());
   REQUIRE(plan.prepare(onDevice(stub)).ok());
   REQUIRE(plan.wait(std::nullopt).ok());
-  CHECK(order == std::vector<int64_t>{2, 4, 1, 3});
+  CHECK(stub.order == std::vector<int64_t>{2, 4, 1, 3});
 }
 
 TEST_CASE("of equal priorities the widest ranges of sizes are begun first") {
-  StubRuntime stub;
-  RuntimeOptions options;
-  options.storeFolder = "";
-  options.compiler = &stub.compiler;
-  options.jobs = 1;
-  stub.runtime = *Runtime::create(std::move(options));
-  std::vector<int64_t> order;
-  stub.compiler.onCompile = [&](const Description &description) { order.push_back(description.dimension("n").value); };
+  OneWorker stub;
   Plan plan(stub.runtime);
   REQUIRE(plan.add({{stubProblem("*<=16", 1), 0}, {stubProblem("*<=64", 2), 0}, {stubProblem("128", 3), 0}}).ok());
   REQUIRE(plan.add({{stubProblem("*", 4), 0}, {stubProblem("*<=64", 5), 0}, {stubProblem("*<=16", 6), 1}}).ok());
   REQUIRE(plan.prepare(onDevice(stub)).ok());
   REQUIRE(plan.wait(std::nullopt).ok());
-  CHECK(order == std::vector<int64_t>{6, 4, 2, 5, 1, 3});
+  CHECK(stub.order == std::vector<int64_t>{6, 4, 2, 5, 1, 3});
 }
 
 TEST_CASE("a plan that dies cancels and waits") {
