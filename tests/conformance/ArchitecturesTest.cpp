@@ -3,6 +3,7 @@
 
 #include "src/ops/OpSchema.h"
 #include "src/tools/checked/CheckedRun.h"
+#include "tests/conformance/Prepare.h"
 
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
@@ -45,21 +46,6 @@ api::Runtime withoutStore() {
   return api::Runtime::create(&options);
 }
 
-/// Compiles on all cores what is going to run. Failures show where the problem runs.
-void prepare(const api::Runtime &runtime, const std::string &target) {
-  api::Plan plan = api::Plan::create(runtime);
-  for (const checked::Problem &problem : problems) {
-    plan.add(api::Description::parse(problem.description));
-  }
-  jitk_prepare_options_t options = {};
-  options.target = target.c_str();
-  plan.prepare(options);
-  try {
-    plan.wait();
-  } catch (const api::Exception &) {
-  }
-}
-
 } // namespace
 
 TEST_CASE("every op of the library is among the problems") {
@@ -78,7 +64,7 @@ TEST_CASE("every architecture runs every family") {
   std::vector<std::string> targets = emulators(runtime);
   CHECK(targets.size() > 2);
   for (const std::string &target : targets) {
-    prepare(runtime, target);
+    conformance::prepare(runtime, target, problems);
     api::Device device = api::Device::open(runtime, target);
     for (const checked::Problem &problem : problems) {
       CAPTURE(target);

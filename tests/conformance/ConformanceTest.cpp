@@ -11,6 +11,7 @@
 #define DOCTEST_CONFIG_IMPLEMENT
 #include "src/ops/OpSchema.h"
 #include "tests/conformance/Cases.h"
+#include "tests/conformance/Prepare.h"
 #include "tests/conformance/Session.h"
 
 #include <algorithm>
@@ -92,22 +93,6 @@ void keepShard(std::vector<checked::Problem> &problems) {
   std::erase_if(problems, [&](const auto &) { return index++ % lane.numShards != lane.shard; });
 }
 
-/// Compiles on all cores what is going to run. Failures show where the problem runs.
-void prepare(const std::vector<checked::Problem> &problems) {
-  api::Plan plan = api::Plan::create(Session::get().runtime);
-  for (const checked::Problem &problem : problems) {
-    plan.add(api::Description::parse(problem.description));
-  }
-  std::string target = Session::get().device.target();
-  jitk_prepare_options_t options = {};
-  options.target = target.c_str();
-  plan.prepare(options);
-  try {
-    plan.wait();
-  } catch (const api::Exception &) {
-  }
-}
-
 void checkAll(std::string_view op) {
   std::vector<checked::Problem> problems = problemsOf(op);
   if (lane.configurations) {
@@ -119,7 +104,7 @@ void checkAll(std::string_view op) {
     std::printf("%.*s: %zu problems in a configuration\n", int(op.size()), op.data(), problems.size());
   }
   keepShard(problems);
-  prepare(problems);
+  conformance::prepare(Session::get().runtime, Session::get().device.target(), problems);
   int ran = 0;
   for (const checked::Problem &problem : problems) {
     std::string sizes;
