@@ -40,14 +40,19 @@ struct Options {
   bool programmatic = false;
 };
 
-/// What the list gives; groups of equally many rows, all of them valid: the work that is counted.
+bool isMasked(const Problem &problem) {
+  return problem.description.op() == "grouped_fp8_block_matmul" && problem.description.flag("masked");
+}
+
+/// What the list gives; groups of equally many rows, of which as many are valid as are expected: the work that is
+/// counted.
 reference::GivenValues valuesOf(const Problem &problem) {
   if (problem.description.op() != "grouped_fp8_block_matmul") {
     return problem.values;
   }
   int64_t m = problem.size("m"), groups = problem.size("groups");
-  if (problem.description.flag("masked")) {
-    return {{"valid_rows", std::vector<reference::Number>(size_t(groups), m)}};
+  if (isMasked(problem)) {
+    return {{"valid_rows", std::vector<reference::Number>(size_t(groups), validRowsOfGroup(problem))}};
   }
   std::vector<reference::Number> ofRows;
   for (int64_t row = 0; row < m; ++row) {
@@ -68,10 +73,11 @@ public:
       elements += shape.numElements();
     }
     const std::string &op = problem.description.op();
-    bool repeats = elements > kLarge && (op == "matmul" || op == "fp8_block_matmul");
+    bool repeats = elements > kLarge && (op == "matmul" || op.ends_with("fp8_block_matmul"));
+    reference::GivenValues given = valuesOf(problem);
     std::vector<reference::HostTensor> data;
     if (!repeats) {
-      data = *reference::makeTensors(problem.description, problem.sizes, 1, valuesOf(problem));
+      data = *reference::makeTensors(problem.description, problem.sizes, 1, given);
     }
     for (size_t i = 0; i < shapes->size(); ++i) {
       shapes_.push_back((*shapes)[i]);
@@ -80,6 +86,9 @@ public:
       addresses_.push_back(buffers_.back().address());
       if (!repeats) {
         device.copyToDevice(addresses_[i], data[i].bytes.data(), bytes);
+      } else if (auto values = given.find(shapes_[i].name); values != given.end()) {
+        std::vector<int32_t> numbers(values->second.begin(), values->second.end());
+        device.copyToDevice(addresses_[i], numbers.data(), bytes);
       } else if (shapes_[i].access != Access::Written) {
         std::vector<uint8_t> pattern = patternOf(op, shapes_[i], i);
         device.copyToDevice(addresses_[i], pattern.data(), std::min(pattern.size(), bytes));
@@ -127,7 +136,7 @@ private:
   /// Of the tensor's type: a row of the op's first operand, or its scales.
   static std::vector<uint8_t> patternOf(const std::string &op, const TensorShape &shape, size_t seed) {
     constexpr int64_t kElements = 1000003;
-    std::string text = op + " m=1 n=1 k=" + std::to_string(kElements);
+    std::string text = "fp8_block_matmul m=1 n=1 k=" + std::to_string(kElements);
     if (op == "matmul") {
       // A residual has any type that C has.
       text = "matmul m=1 n=" + std::to_string(kElements) + " k=1 residual=true out_dtype=" + shape.dtype;
@@ -271,6 +280,20 @@ std::function<void(void *)> KernelBench::bestOfCublas(const gpu::Product &produc
   return best;
 }
 
+/// The elements of C that are the result: of each `period` the first `count`. Of masked groups those of valid rows.
+struct Defined {
+  size_t period = SIZE_MAX, count = SIZE_MAX;
+  bool contains(size_t element) const { return element % period < count; }
+};
+
+static Defined definedOf(const Problem &problem) {
+  if (!isMasked(problem)) {
+    return {};
+  }
+  auto n = size_t(problem.size("n"));
+  return {size_t(problem.size("m")) * n, size_t(validRowsOfGroup(problem)) * n};
+}
+
 /// How far two results may lie apart. In 16 bits both sum k products of N(0,1) in fp32 and round once: they differ by
 /// one unit of the largest sum, about 6 sqrt(k). In fp8 both may be off by what the tensor cores cut off of sums of
 /// blocks: 2^-8 of the result's RMS bounds it, as for the reference.
@@ -280,11 +303,17 @@ static double boundOf(const Problem &problem, const std::vector<float> &wanted) 
     return unit * 6 * std::sqrt(k) + 1e-6 * k;
   }
   double squares = 0, largest = 0;
-  for (double value : wanted) {
-    squares += value * value;
-    largest = std::max(largest, std::fabs(value));
+  Defined defined = definedOf(problem);
+  size_t count = 0;
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    if (defined.contains(i)) {
+      double value = wanted[i];
+      squares += value * value;
+      largest = std::max(largest, std::fabs(value));
+      ++count;
+    }
   }
-  return unit * largest + 0x1p-8 * std::sqrt(squares / double(std::max<size_t>(1, wanted.size())));
+  return unit * largest + 0x1p-8 * std::sqrt(squares / double(std::max<size_t>(1, count)));
 }
 
 std::string KernelBench::check(const Problem &problem, const Tensors &tensors,
@@ -313,8 +342,9 @@ void KernelBench::compare(const Problem &problem, const Tensors &tensors, const 
                           const Peer &other, double bounds) const {
   std::vector<float> ours = resultOf(tensors, enqueue), theirs = resultOf(tensors, other.enqueue);
   double bound = bounds * boundOf(problem, theirs);
+  Defined defined = definedOf(problem);
   for (size_t i = 0; i < ours.size(); ++i) {
-    if (!(std::fabs(double(ours[i]) - theirs[i]) <= bound)) {
+    if (defined.contains(i) && !(std::fabs(double(ours[i]) - theirs[i]) <= bound)) {
       throw std::runtime_error("the result is wrong: element " + std::to_string(i) + " is " + std::to_string(ours[i]) +
                                ", " + other.name + " has " + std::to_string(theirs[i]));
     }
@@ -348,12 +378,15 @@ KernelBench::Peer KernelBench::counterpart(const Problem &problem, const Tensors
   if (cublas_ && hasCublasPeer(problem.description)) {
     return {"cuBLASLt, best of 8", bestOfCublas(productOf(problem), addressesOf(tensors))};
   }
-  if (op != "fp8_block_matmul" || !problem.description.dimension("k").isStatic()) {
+  if (!op.ends_with("fp8_block_matmul") || !problem.description.dimension("k").isStatic()) {
     return {};
   }
   // The kernel for a K that is not known is the plain one.
   std::string text = op + " out_dtype=" + problem.description.word("out_dtype") + " m=* n=* k=*";
   text += problem.size("k") % 16 == 0 ? "%16" : "";
+  if (op == "grouped_fp8_block_matmul") {
+    text += isMasked(problem) ? " groups=* masked=true" : " groups=*";
+  }
   auto plain = std::make_shared<api::Kernel>(api::Kernel::obtain(runtime_, device_, api::Description::parse(text)));
   std::vector<int64_t> sizes;
   for (const std::string &name : plain->dimensions()) {
@@ -369,11 +402,13 @@ KernelBench::Peer KernelBench::yardstick(const Problem &problem, const Peer &oth
   if (op == "matmul" || !cublas_) {
     return op == "matmul" ? other : Peer();
   }
-  if (op != "fp8_block_matmul") {
+  if (!op.ends_with("fp8_block_matmul")) {
     return {};
   }
-  std::string text = "matmul b_layout=col dtype=bf16";
-  for (const char *name : {"m", "n", "k"}) {
+  // Of groups: the valid rows of all of them, with one B.
+  int64_t m = isMasked(problem) ? problem.size("groups") * validRowsOfGroup(problem) : problem.size("m");
+  std::string text = "matmul b_layout=col dtype=bf16 m=" + std::to_string(m);
+  for (const char *name : {"n", "k"}) {
     text += std::string(" ") + name + "=" + std::to_string(problem.size(name));
   }
   Problem product = {text, text, *parseDescription(text), {}, {}};

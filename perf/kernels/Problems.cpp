@@ -96,6 +96,11 @@ std::vector<Problem> readProblems(const std::string &file) {
   return problems;
 }
 
+int64_t validRowsOfGroup(const Problem &problem) {
+  int64_t m = problem.size("m"), expected = problem.size("expected_m");
+  return expected ? std::min(expected, m) : m;
+}
+
 double Work::roof() const {
   constexpr double kBytesPerSecond = 4.8e12, kMicroseconds = 1e6;
   return kMicroseconds * std::max(peakFlops > 0 ? flops / peakFlops : 0.0, bytes / kBytesPerSecond);
@@ -133,6 +138,17 @@ static void countLatentDecode(const Problem &problem, Work &work) {
   work.peakFlops = kPeak16Bit;
 }
 
+/// Of A, its scales and C, the valid rows of each group alone.
+static void countValidRows(const Problem &problem, const std::vector<TensorShape> &shapes, Work &work) {
+  double valid = double(validRowsOfGroup(problem)) / double(std::max<int64_t>(1, problem.size("m")));
+  work.flops *= double(problem.size("groups")) * valid;
+  for (const TensorShape &shape : shapes) {
+    if (shape.name == "a" || shape.name == "a_scale" || shape.name == "c") {
+      work.bytes -= (1 - valid) * double(shape.bytes());
+    }
+  }
+}
+
 Work workOf(const Problem &problem) {
   Work work;
   Result<std::vector<TensorShape>> shapes = tensorShapes(problem.description, problem.sizes);
@@ -154,8 +170,11 @@ Work workOf(const Problem &problem) {
     work.flops = product({"m", "n", "k"});
     work.peakFlops = op == "matmul" ? kPeak16Bit : 2 * kPeak16Bit;
   } else if (op == "grouped_fp8_block_matmul") {
-    work.flops = product({"m", "n", "k"}) * double(problem.description.flag("masked") ? problem.size("groups") : 1);
+    work.flops = product({"m", "n", "k"});
     work.peakFlops = 2 * kPeak16Bit;
+    if (problem.description.flag("masked")) {
+      countValidRows(problem, *shapes, work);
+    }
   } else if (op == "flash_attention") {
     double scores = product({"batch", "heads", "seq_q", "seq_k"});
     double share = problem.description.flag("causal") ? 0.5 : 1;

@@ -29,8 +29,11 @@ struct Problem {
 /// Throws std::runtime_error, with file and line, for what cannot be read.
 std::vector<Problem> readProblems(const std::string &file);
 
+/// Of a masked grouped product: the first rows of each group that count, as many as are expected.
+int64_t validRowsOfGroup(const Problem &problem);
+
 /// Operations of the tensor cores, and bytes of tensors: inputs read once, outputs written once; of a cache in pages
-/// the rows of sequences whose lengths are given.
+/// the rows of sequences whose lengths are given, of masked groups the valid rows.
 struct Work {
   double flops = 0, bytes = 0, peakFlops = 0;
   /// Microseconds below which no kernel runs on an H200 at its nominal rates: 989 TFLOP/s (twice that in fp8), 4.8

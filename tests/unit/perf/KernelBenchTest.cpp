@@ -39,6 +39,18 @@ TEST_CASE("a list gives integers that are not to be drawn") {
   CHECK(problems[0].values == reference::GivenValues{{"seq_lens", {128, 256, 288, 320, 7}}});
 }
 
+TEST_CASE("the work of masked groups is that of the rows that are expected") {
+  std::vector<Problem> problems =
+      readText("grouped_fp8_block_matmul masked=true groups=6 m=64 expected_m=16 n=256 k=512\n"
+               "grouped_fp8_block_matmul masked=true groups=6 m=64 n=256 k=512\n"
+               "grouped_fp8_block_matmul masked=true groups=6 m=64 expected_m=1024 n=256 k=512\n");
+  CHECK(workOf(problems[0]).flops == 2.0 * 6 * 16 * 256 * 512);
+  CHECK(workOf(problems[1]).flops == 2.0 * 6 * 64 * 256 * 512);
+  CHECK(workOf(problems[2]).flops == 2.0 * 6 * 64 * 256 * 512);
+  double perRow = 512 + 4 * 4 + 2 * 256; // A, its scales, C
+  CHECK(workOf(problems[1]).bytes - workOf(problems[0]).bytes == doctest::Approx(6 * 48 * perRow));
+}
+
 TEST_CASE("what cannot be read is named by its line") {
   auto failureOf = [](const std::string &text) -> std::string {
     try {
