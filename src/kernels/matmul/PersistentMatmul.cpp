@@ -56,36 +56,25 @@ llvm::SmallVector<Value> PersistentMatmul::multiply(int64_t consumer, const Prod
   size_t numSums = numParts(at);
   RingPosition next = ring_->next(position);
   carried.append({position.slot, next.slot, next.phase});
-  auto continueWith = [&](ValueRange now, bool works) {
+  // What waits is done piece by piece, some blocks apart: a store waits for the one before last, and TMA takes up a
+  // store behind the loads that were asked for before it.
+  constexpr int64_t kBlocksApart = 3;
+  int64_t left = llvm::divideCeil(shapes_.depth(), tile_.k) - 1;
+  int64_t apart = std::clamp<int64_t>(left / std::max<int64_t>(1, int64_t(numWaiting())), 1, kBlocksApart);
+  auto pieces = std::min(int64_t(numWaiting()), left / apart);
+  carried = b.loop(b.i32(tile_.k), b.i32(shapes_.depth()), tile_.k, carried, [&](Value k, ValueRange now) {
     Value last = now[numSums];
     RingPosition here = {now[numSums + 1], now[numSums + 2]};
     llvm::SmallVector<Value> sums = startBlock(consumer, here, now.take_front(numSums), /*accumulates=*/true);
-    if (works) {
-      workBesideProducts();
+    for (int64_t piece = 1; piece <= pieces; ++piece) {
+      b.ifElse(b.equal(k, b.i32(piece * apart * tile_.k)), [&] { workBesideProducts(); });
     }
     sums = awaitBlocks(sums, /*inFlight=*/1);
     ring_->release(last);
     RingPosition after = ring_->next(here);
     sums.append({here.slot, after.slot, after.phase});
     return sums;
-  };
-  int64_t done = tile_.k;
-  auto continueTo = [&](int64_t end) {
-    carried = b.loop(b.i32(done), b.i32(end), tile_.k, carried,
-                     [&](Value, ValueRange now) { return continueWith(now, /*works=*/false); });
-    done = end;
-  };
-  // What waits is done piece by piece, some blocks apart: a store waits for the one before last, and TMA takes up a
-  // store behind the loads that were asked for before it.
-  constexpr int64_t kBlocksApart = 3;
-  while (hasWorkBesideProducts() && done < shapes_.depth()) {
-    auto left = int64_t(llvm::divideCeil(shapes_.depth() - done, tile_.k));
-    int64_t apart = std::clamp<int64_t>(left / int64_t(numWaiting()), 1, kBlocksApart);
-    continueTo(done + (apart - 1) * tile_.k);
-    carried = continueWith(carried, /*works=*/true);
-    done += tile_.k;
-  }
-  continueTo(shapes_.depth());
+  });
   llvm::SmallVector<Value> sums = awaitBlocks(ValueRange(carried).take_front(numSums), /*inFlight=*/0);
   ring_->release(carried[numSums]);
   position = {carried[numSums + 1], carried[numSums + 2]};
