@@ -1,12 +1,13 @@
 // The conformance suite: every op over its cases on one device, against the float64 references.
 //
 //   jitk_conformance --device=emulator:sm_90a [--mode=immediate] [--full | --configurations] [--shard=1/4]
-//                    [doctest options]
+//                    [--launches=200] [doctest options]
 //
 // With --configurations each problem runs in each way that its cost model chooses from, not only in the one that it
 // takes: on a GPU all edge cases, on an emulator a few.
-// With --shard=i/n only every n-th problem of an op runs, from the i-th on: processes share a lane whose references
-// take most of its time. A device that is missing is a failure, not a skip.
+// With --launches=n each problem is launched n times besides, over changing data, and must leave equal bits on equal
+// data. With --shard=i/n only every n-th problem of an op runs, from the i-th on: processes share a lane whose
+// references take most of its time. A device that is missing is a failure, not a skip.
 
 #define DOCTEST_CONFIG_IMPLEMENT
 #include "src/ops/OpSchema.h"
@@ -16,6 +17,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <doctest/doctest.h>
 #include <iterator>
@@ -122,6 +124,10 @@ void checkAll(std::string_view op) {
       for (const reference::ErrorFigures &figures : outcome.figures) {
         CHECK_MESSAGE(figures.failed == 0, figures.failed << " of " << figures.checked << " elements are wrong, first "
                                                           << figures.firstFailure);
+      }
+      if (lane.launches > 1 && !problem.mayRace) {
+        CHECK(checked::differenceBetweenLaunches(Session::get().runtime, Session::get().device, problem,
+                                                 lane.launches) == "");
       }
     } catch (const api::Exception &failure) {
       FAIL_CHECK(std::string(failure.what()) << "\n" << failure.toolOutput());
@@ -300,7 +306,7 @@ int main(int argc, char **argv) {
   mallopt(M_TRIM_THRESHOLD, -1);
 #endif
   for (int i = 1; i < argc; ++i) {
-    for (const char *option : {"--device", "--mode", "--shard"}) {
+    for (const char *option : {"--device", "--mode", "--shard", "--launches"}) {
       if (std::strcmp(argv[i], option) == 0) {
         std::fprintf(stderr, "jitk_conformance: %s needs its value behind a '=': got none\n", option);
         return 2;
@@ -313,6 +319,13 @@ int main(int argc, char **argv) {
       lane.immediate = std::strcmp(argv[i] + 7, "immediate") == 0;
       if (!lane.immediate && std::strcmp(argv[i] + 7, "deferred") != 0) {
         std::fprintf(stderr, "jitk_conformance: --mode must be deferred or immediate: got '%s'\n", argv[i] + 7);
+        return 2;
+      }
+    }
+    if (std::strncmp(argv[i], "--launches=", 11) == 0) {
+      lane.launches = std::atoi(argv[i] + 11);
+      if (lane.launches < 1) {
+        std::fprintf(stderr, "jitk_conformance: --launches must be a number from 1 on: got '%s'\n", argv[i] + 11);
         return 2;
       }
     }

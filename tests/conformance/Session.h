@@ -16,6 +16,7 @@ struct Lane {
   bool full = false;
   bool configurations = false;
   size_t shard = 0, numShards = 1;
+  int launches = 1; ///< of each problem, with equal bits
 
   bool isEmulator() const { return device.starts_with("emulator:"); }
 };

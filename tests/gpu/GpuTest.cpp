@@ -2,6 +2,7 @@
 //
 // A missing device, driver or library is a failure, not a skip.
 
+#include "src/tools/checked/CheckedRun.h"
 #include "tests/gpu/OnDevice.h"
 
 #include "perf/peers/CublasLt.h"
@@ -73,7 +74,6 @@ TEST_SUITE("gpu") {
   }
 
   TEST_CASE("two hundred launches over changing data give equal bits for equal data") {
-    constexpr int kLaunches = 200, kSets = 4;
     for (const char *text :
          {"matmul m=300 n=520 k=1032 dtype=bf16 b_layout=col",
           "matmul m=128 n=2112 k=7168 b_layout=col bias=true activation=silu",
@@ -89,31 +89,7 @@ TEST_SUITE("gpu") {
           "paged_attention batch=5 heads=16 kv_heads=4 max_kv=700 num_pages=60 splits=33 head_dim=128",
           "mla_decode batch=5 heads=128 max_kv=700 num_pages=60 splits=66 causal=true seq_q=2"}) {
       CAPTURE(text);
-      api::Kernel kernel =
-          api::Kernel::obtain(Session::get().runtime, Session::get().device, api::Description::parse(text));
-      api::Buffer workspace(Session::get().device, std::max<uint64_t>(kernel.workspaceBytes({}), 1));
-      // The only scalar of an op is a softmax scale.
-      std::vector<api::Scalar> scalars((*findOp(parseDescription(text)->op()))->scalars.size(), 0.04F);
-      std::vector<OnDevice> sets;
-      std::vector<std::vector<std::vector<uint8_t>>> first(kSets); // of each set, each output
-      for (int set = 0; set < kSets; ++set) {
-        sets.emplace_back(text, 5 + uint64_t(set));
-      }
-      for (int run = 0; run < kLaunches; ++run) {
-        const OnDevice &tensors = sets[size_t(run % kSets)];
-        tensors.poisonOutputs();
-        // What a launch before left there must not matter.
-        Session::get().device.fill(workspace.address(), uint8_t(run), workspace.size());
-        kernel.launch(tensors.addresses(), {}, scalars, workspace.address(), workspace.size());
-        Session::get().device.synchronize();
-        std::vector<std::vector<uint8_t>> outputs = tensors.outputs();
-        if (run < kSets) {
-          first[size_t(run)] = std::move(outputs);
-        } else {
-          REQUIRE(outputs == first[size_t(run % kSets)]);
-        }
-      }
-      CHECK(first[0] != first[1]);
+      CHECK(checked::differenceBetweenLaunches(Session::get().runtime, Session::get().device, {text}, 200) == "");
     }
   }
 }

@@ -62,23 +62,6 @@ public:
   }
   std::vector<float> values(size_t index) const { return reference::decode(shapes_[index].dtype, bytes(index)); }
   void poison(size_t index) const { device_.fill(buffers_[index].address(), 0xFF, buffers_[index].size()); }
-  void poisonOutputs() const {
-    for (size_t i = 0; i < size(); ++i) {
-      if (isWritten(i)) {
-        poison(i);
-      }
-    }
-  }
-  /// The bytes of each tensor that is only written.
-  std::vector<std::vector<uint8_t>> outputs() const {
-    std::vector<std::vector<uint8_t>> all;
-    for (size_t i = 0; i < size(); ++i) {
-      if (isWritten(i)) {
-        all.push_back(bytes(i));
-      }
-    }
-    return all;
-  }
   size_t size() const { return buffers_.size(); }
   const TensorShape &shape(size_t index) const { return shapes_[index]; }
   bool isWritten(size_t index) const { return shapes_[index].access == Access::Written; }

@@ -9,8 +9,8 @@ if [ "$(nvidia-smi -L | grep -c '^GPU')" -lt 2 ]; then
   suites=-tse=gpu/SeveralDevices
 fi
 bin/jitk_gpu_test $suites "$@" || failed=1
-bin/jitk_conformance --device=cuda:0 || failed=1
-bin/jitk_conformance --device=cuda:0 --configurations \
+bin/jitk_conformance --device=cuda:0 --launches=200 || failed=1
+bin/jitk_conformance --device=cuda:0 --configurations --launches=200 \
   "-tc=matmul,flash_attention,fp8_block_matmul,grouped_fp8_block_matmul" || failed=1
 bin/jitk_conformance --device=cuda:0 --full || failed=1
 exit $failed

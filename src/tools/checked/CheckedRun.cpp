@@ -104,27 +104,39 @@ static bool saysGridRacesAlone(const api::Exception &failure) {
   return races > 0;
 }
 
-Outcome run(const api::Runtime &runtime, const api::Device &device, const Problem &problem, bool check) {
-  api::Description handle = api::Description::parse(problem.description);
-  Description description = valueOf(parseDescription(problem.description));
+static std::vector<reference::HostTensor> tensorsOf(const Problem &problem, const Description &description,
+                                                    uint64_t seed) {
   std::vector<reference::HostTensor> tensors =
-      valueOf(reference::makeTensors(description, problem.sizes, problem.seed, problem.values));
+      valueOf(reference::makeTensors(description, problem.sizes, seed, problem.values));
   if (problem.edit) {
     problem.edit(tensors);
   }
-  std::vector<reference::Number> scalars = reference::makeScalars(description, problem.values);
+  return tensors;
+}
 
-  Outcome outcome;
-  outcome.kernel = api::Kernel::obtain(runtime, device, handle);
-  outcome.info = outcome.kernel.info();
+/// The sizes that a launch takes, in the kernel's order.
+static std::vector<int64_t> dimensionsOf(const Problem &problem, const api::Kernel &kernel) {
   std::vector<int64_t> dimensions;
-  for (const std::string &name : outcome.kernel.dimensions()) {
+  for (const std::string &name : kernel.dimensions()) {
     auto size = problem.sizes.find(name);
     if (size == problem.sizes.end()) {
       throw std::invalid_argument("dimension " + name + " needs a size");
     }
     dimensions.push_back(size->second);
   }
+  return dimensions;
+}
+
+Outcome run(const api::Runtime &runtime, const api::Device &device, const Problem &problem, bool check) {
+  api::Description handle = api::Description::parse(problem.description);
+  Description description = valueOf(parseDescription(problem.description));
+  std::vector<reference::HostTensor> tensors = tensorsOf(problem, description, problem.seed);
+  std::vector<reference::Number> scalars = reference::makeScalars(description, problem.values);
+
+  Outcome outcome;
+  outcome.kernel = api::Kernel::obtain(runtime, device, handle);
+  outcome.info = outcome.kernel.info();
+  std::vector<int64_t> dimensions = dimensionsOf(problem, outcome.kernel);
   std::vector<GuardedTensor> guarded;
   std::vector<uint64_t> addresses;
   for (const reference::HostTensor &tensor : tensors) {
@@ -164,6 +176,84 @@ Outcome run(const api::Runtime &runtime, const api::Device &device, const Proble
     outcome.tensors.push_back(std::move(after));
   }
   return outcome;
+}
+
+namespace {
+
+/// The tensors of one seed on a device, and what the first launch on them left.
+struct TensorSet {
+  TensorSet(const api::Device &device, std::vector<reference::HostTensor> tensors) : data(std::move(tensors)) {
+    for (const reference::HostTensor &tensor : data) {
+      buffers.emplace_back(device, std::max<size_t>(tensor.bytes.size(), 1));
+      addresses.push_back(buffers.back().address());
+      device.copyToDevice(addresses.back(), tensor.bytes.data(), tensor.bytes.size());
+    }
+  }
+
+  /// Poisons or restores what a launch writes.
+  void reset(const api::Device &device) const {
+    for (size_t i = 0; i < data.size(); ++i) {
+      if (data[i].shape.access == Access::Written && !data[i].bytes.empty()) {
+        device.fill(addresses[i], kGuard, data[i].bytes.size());
+      } else if (data[i].shape.access == Access::Updated) {
+        device.copyToDevice(addresses[i], data[i].bytes.data(), data[i].bytes.size());
+      }
+    }
+  }
+
+  /// Of the tensors that a launch may write; of the others nothing.
+  std::vector<std::vector<uint8_t>> results(const api::Device &device) const {
+    std::vector<std::vector<uint8_t>> all(data.size());
+    for (size_t i = 0; i < data.size(); ++i) {
+      if (data[i].shape.access != Access::Read) {
+        all[i].resize(data[i].bytes.size());
+        device.copyToHost(all[i].data(), addresses[i], all[i].size());
+      }
+    }
+    return all;
+  }
+
+  std::vector<reference::HostTensor> data;
+  std::vector<api::Buffer> buffers;
+  std::vector<uint64_t> addresses;
+  std::vector<std::vector<uint8_t>> first;
+};
+
+} // namespace
+
+std::string differenceBetweenLaunches(const api::Runtime &runtime, const api::Device &device, const Problem &problem,
+                                      int launches) {
+  constexpr int kSets = 4;
+  api::Description handle = api::Description::parse(problem.description);
+  Description description = valueOf(parseDescription(problem.description));
+  api::Kernel kernel = api::Kernel::obtain(runtime, device, handle);
+  std::vector<int64_t> dimensions = dimensionsOf(problem, kernel);
+  std::vector<api::Scalar> scalars = toScalars(kernel, reference::makeScalars(description, problem.values));
+  api::Buffer workspace(device, std::max<uint64_t>(kernel.workspaceBytes(dimensions), 256));
+  std::vector<TensorSet> sets;
+  for (int set = 0; set < kSets; ++set) {
+    sets.emplace_back(device, tensorsOf(problem, description, problem.seed + uint64_t(set)));
+  }
+  for (int launch = 0; launch < launches; ++launch) {
+    TensorSet &set = sets[size_t(launch % kSets)];
+    set.reset(device);
+    device.fill(workspace.address(), uint8_t(launch), workspace.size());
+    kernel.launch(set.addresses, dimensions, scalars, workspace.address(), workspace.size());
+    device.synchronize();
+    std::vector<std::vector<uint8_t>> results = set.results(device);
+    if (launch < kSets) {
+      set.first = std::move(results);
+      continue;
+    }
+    for (size_t i = 0; i < results.size(); ++i) {
+      auto [found, wanted] = std::ranges::mismatch(results[i], set.first[i]);
+      if (found != results[i].end()) {
+        return "launch " + std::to_string(launch) + " left another " + set.data[i].shape.name + " than launch " +
+               std::to_string(launch % kSets) + ", from byte " + std::to_string(found - results[i].begin()) + " on";
+      }
+    }
+  }
+  return "";
 }
 
 } // namespace jitk::checked

@@ -47,4 +47,11 @@ std::vector<api::Scalar> toScalars(const api::Kernel &kernel, const std::vector<
 /// the library refuses or the device fails, std::invalid_argument where the problem's sizes do not fit the description.
 Outcome run(const api::Runtime &runtime, const api::Device &device, const Problem &problem, bool check = true);
 
+/// Launches the kernel `launches` times, in turn on tensors of several seeds; each time what it only writes is
+/// poisoned, what it updates is as it was, and the workspace holds other bytes. Returns where a launch left other bits
+/// than the first one on the same tensors, such as "launch 17 left another c than launch 2, from byte 64 on"; empty if
+/// none did. Throws as `run` does.
+std::string differenceBetweenLaunches(const api::Runtime &runtime, const api::Device &device, const Problem &problem,
+                                      int launches);
+
 } // namespace jitk::checked
