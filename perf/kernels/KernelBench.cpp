@@ -2,14 +2,16 @@
 //
 //   bench_kernels problems/matmul.txt --out results
 //
-// Each problem is checked, then timed: a CUDA graph of 20 calls, 30 replays, the median; jitk (A) and its peers (B, C)
-// take turns as A B C C B A, three times, with a pause before each turn, in which the card cools down. Writes
-// results.json, of which perf/report/report.py makes a page and pictures. Exit code 1 where a result is wrong or a
-// problem cannot be run.
+// All kernels are compiled first, on all cores. Each problem is checked, then timed: a CUDA graph of up to 20 calls, 30
+// replays, the median; jitk (A) and its peers (B, C) take turns as A B C C B A, three times, with a pause before each
+// turn, in which the card cools down. A peer that is missing is named, and the rest goes on without it. Writes
+// results.json after each problem, of which perf/report/report.py makes a page and pictures. Exit code 1 where a result
+// is wrong or a problem cannot be run.
 
 #include "jitk/jitk.hpp"
 #include "src/reference/Instance.h"
 #include "src/reference/Numeric.h"
+#include "src/reference/Parallel.h"
 #include "src/tools/checked/CheckedRun.h"
 
 #include "perf/commit/Commit.h"
@@ -20,12 +22,15 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <iterator>
+#include <sstream>
 #include <thread>
 
 using namespace jitk;
@@ -37,6 +42,7 @@ struct Options {
   std::vector<std::string> problems;
   std::string out, peer = "cublaslt", store;
   int device = 0, calls = 20, replays = 30, pause = 30;
+  double limit = HUGE_VAL;
   bool programmatic = false;
 };
 
@@ -160,7 +166,7 @@ private:
 class Contender {
 public:
   Contender(const Gpu &gpu, const Options &options, const std::function<void(void *)> &enqueue)
-      : gpu_(gpu), options_(options), graph_(gpu.record(options.calls, enqueue)) {
+      : gpu_(gpu), options_(options), calls_(fittingCalls(enqueue)), graph_(gpu.record(calls_, enqueue)) {
     gpu.replay(graph_); // warms up
   }
 
@@ -168,13 +174,23 @@ public:
     std::this_thread::sleep_for(std::chrono::milliseconds(options_.pause));
     gpu_.replay(graph_); // the clocks come up again
     for (int replay = 0; replay < replays; ++replay) {
-      times.push_back(gpu_.replay(graph_) / options_.calls);
+      times.push_back(gpu_.replay(graph_) / calls_);
     }
   }
 
 private:
+  /// As many as take kGraphMicroseconds, so that a turn of a long kernel does not heat the card for the next one.
+  int fittingCalls(const std::function<void(void *)> &enqueue) const {
+    constexpr double kGraphMicroseconds = 6000;
+    Gpu::Graph one = gpu_.record(1, enqueue);
+    gpu_.replay(one);
+    double time = gpu_.replay(one);
+    return int(std::clamp(kGraphMicroseconds / std::max(time, 1.0), 1.0, double(options_.calls)));
+  }
+
   const Gpu &gpu_;
   const Options &options_;
+  int calls_;
   Gpu::Graph graph_;
 };
 
@@ -187,11 +203,19 @@ public:
     runtime_ = api::Runtime::create(&runtime);
     device_ = api::Device::open(runtime_, "cuda:" + std::to_string(options.device));
     if (options.peer == "cublaslt") {
-      cublas_ = std::make_unique<gpu::CublasLt>();
+      try {
+        cublas_ = std::make_unique<gpu::CublasLt>();
+      } catch (const std::exception &missing) {
+        missingPeer_ = missing.what();
+      }
     }
   }
 
+  /// Compiles what the problems need, on all cores. What fails says so when its turn comes.
+  void prepare(const std::vector<Problem> &problems) const;
   Measurement measure(const Problem &problem);
+  /// Why the peer that was asked for is not there; empty if it is.
+  const std::string &missingPeer() const { return missingPeer_; }
   std::string deviceName() const { return device_.name(); }
   std::string driver() const { return gpu_.driverVersion(); }
 
@@ -211,6 +235,8 @@ private:
   std::vector<float> resultOf(const Tensors &tensors, const std::function<void(void *)> &enqueue) const;
   /// What computes the same from the same tensors, to compare with. Without a body where nothing does.
   Peer counterpart(const Problem &problem, const Tensors &tensors);
+  /// Of the plain kernel, which takes a product whose K is known at launch only: the one for the same sizes.
+  Peer specializedKernel(const Problem &problem, const Tensors &tensors) const;
   /// What is timed beside the kernel: a counterpart, or the same product of 16-bit operands.
   Peer yardstick(const Problem &problem, const Peer &other);
   /// The same by cuBLASLt's bare product and a kernel for what follows it. Without a body where nothing follows.
@@ -224,6 +250,7 @@ private:
   api::Runtime runtime_;
   api::Device device_;
   std::unique_ptr<gpu::CublasLt> cublas_;
+  std::string missingPeer_;
   api::Buffer peerWorkspace_, bareProduct_;
   std::unique_ptr<Tensors> peerTensors_;
 };
@@ -343,11 +370,18 @@ void KernelBench::compare(const Problem &problem, const Tensors &tensors, const 
   std::vector<float> ours = resultOf(tensors, enqueue), theirs = resultOf(tensors, other.enqueue);
   double bound = bounds * boundOf(problem, theirs);
   Defined defined = definedOf(problem);
-  for (size_t i = 0; i < ours.size(); ++i) {
-    if (defined.contains(i) && !(std::fabs(double(ours[i]) - theirs[i]) <= bound)) {
-      throw std::runtime_error("the result is wrong: element " + std::to_string(i) + " is " + std::to_string(ours[i]) +
-                               ", " + other.name + " has " + std::to_string(theirs[i]));
+  std::atomic<size_t> wrong = ours.size();
+  reference::forEachBlock(ours.size(), [&](size_t, size_t first, size_t end) {
+    for (size_t i = first; i < end; ++i) {
+      if (defined.contains(i) && !(std::fabs(double(ours[i]) - theirs[i]) <= bound)) {
+        wrong = i;
+        return;
+      }
     }
+  });
+  if (size_t i = wrong; i < ours.size()) {
+    throw std::runtime_error("the result is wrong: element " + std::to_string(i) + " is " + std::to_string(ours[i]) +
+                             ", " + other.name + " has " + std::to_string(theirs[i]));
   }
 }
 
@@ -373,19 +407,64 @@ KernelBench::Peer KernelBench::separateKernels(const Problem &problem, const Ten
           }};
 }
 
-KernelBench::Peer KernelBench::counterpart(const Problem &problem, const Tensors &tensors) {
-  const std::string &op = problem.description.op();
-  if (cublas_ && hasCublasPeer(problem.description)) {
-    return {"cuBLASLt, best of 8", bestOfCublas(productOf(problem), addressesOf(tensors))};
+/// The description of the same product with all sizes in it; empty where it has them, or is none.
+static std::string specializedText(const Problem &problem) {
+  const Description &description = problem.description;
+  if (description.op() != "matmul" || description.dimension("k").isStatic()) {
+    return "";
   }
-  if (!op.ends_with("fp8_block_matmul") || !problem.description.dimension("k").isStatic()) {
-    return {};
+  std::istringstream words(problem.text);
+  std::string text;
+  for (std::string word; words >> word;) {
+    std::string name = word.substr(0, word.find('='));
+    bool isSize = name == "m" || name == "n" || name == "k";
+    text += (text.empty() ? "" : " ") + (isSize ? name + "=" + std::to_string(problem.size(name)) : word);
   }
-  // The kernel for a K that is not known is the plain one.
-  std::string text = op + " out_dtype=" + problem.description.word("out_dtype") + " m=* n=* k=*";
+  return text;
+}
+
+/// The kernel for a K that is not known is the plain one. Empty where that is the problem's own, or no fp8.
+static std::string plainText(const Problem &problem) {
+  const Description &description = problem.description;
+  const std::string &op = description.op();
+  if (!op.ends_with("fp8_block_matmul") || !description.dimension("k").isStatic()) {
+    return "";
+  }
+  std::string text = op + " out_dtype=" + description.word("out_dtype") + " m=* n=* k=*";
   text += problem.size("k") % 16 == 0 ? "%16" : "";
   if (op == "grouped_fp8_block_matmul") {
     text += isMasked(problem) ? " groups=* masked=true" : " groups=*";
+  }
+  return text;
+}
+
+void KernelBench::prepare(const std::vector<Problem> &problems) const {
+  api::Plan plan = api::Plan::create(runtime_);
+  for (const Problem &problem : problems) {
+    plan.add(api::Description::parse(problem.text));
+    for (const std::string &other : {plainText(problem), specializedText(problem)}) {
+      if (!other.empty()) {
+        plan.add(api::Description::parse(other));
+      }
+    }
+  }
+  std::string target = device_.target();
+  jitk_prepare_options_t options = {};
+  options.target = target.c_str();
+  plan.prepare(options);
+  try {
+    plan.wait();
+  } catch (const api::Exception &) {
+  }
+}
+
+KernelBench::Peer KernelBench::counterpart(const Problem &problem, const Tensors &tensors) {
+  if (cublas_ && hasCublasPeer(problem.description)) {
+    return {"cuBLASLt, best of 8", bestOfCublas(productOf(problem), addressesOf(tensors))};
+  }
+  std::string text = plainText(problem);
+  if (text.empty()) {
+    return {};
   }
   auto plain = std::make_shared<api::Kernel>(api::Kernel::obtain(runtime_, device_, api::Description::parse(text)));
   std::vector<int64_t> sizes;
@@ -394,6 +473,18 @@ KernelBench::Peer KernelBench::counterpart(const Problem &problem, const Tensors
   }
   return {"the plain kernel", [plain, sizes, addresses = tensors.addresses()](void *stream) {
             plain->launch(addresses, sizes, {}, 0, 0, stream);
+          }};
+}
+
+KernelBench::Peer KernelBench::specializedKernel(const Problem &problem, const Tensors &tensors) const {
+  std::string text = specializedText(problem);
+  if (text.empty()) {
+    return {};
+  }
+  auto kernel = std::make_shared<api::Kernel>(api::Kernel::obtain(runtime_, device_, api::Description::parse(text)));
+  auto workspace = std::make_shared<api::Buffer>(device_, std::max<uint64_t>(kernel->workspaceBytes({}), 1));
+  return {"the kernel of known sizes", [=, addresses = tensors.addresses()](void *stream) {
+            kernel->launch(addresses, {}, {}, workspace->address(), workspace->size(), stream);
           }};
 }
 
@@ -440,16 +531,18 @@ void KernelBench::time(const Problem &problem, Measurement &result) {
   };
   Peer other = counterpart(problem, tensors);
   result.check = check(problem, tensors, enqueue, other);
-  Peer separate = separateKernels(problem, tensors);
-  if (separate.enqueue) {
-    compare(problem, tensors, enqueue, separate, /*bounds=*/2);
+  Peer separate = separateKernels(problem, tensors), specialized = specializedKernel(problem, tensors);
+  for (const Peer &peer : {separate, specialized}) {
+    if (peer.enqueue) {
+      compare(problem, tensors, enqueue, peer, /*bounds=*/2);
+    }
   }
 
   constexpr int kRounds = 3; // of each, in A B C C B A
   int replays = std::max(1, options_.replays / (2 * kRounds));
   Contender ours(gpu_, options_, enqueue);
   std::vector<Contender> theirs;
-  for (const Peer &peer : {yardstick(problem, other), separate}) {
+  for (const Peer &peer : {yardstick(problem, other), separate, specialized}) {
     if (peer.enqueue) {
       result.peers.push_back({peer.name, {}});
       theirs.emplace_back(gpu_, options_, peer.enqueue);
@@ -479,6 +572,14 @@ Measurement KernelBench::measure(const Problem &problem) {
   return result;
 }
 
+/// After each problem, so that a run that is stopped leaves a whole file of what was done.
+static void write(const Report &report, const std::string &out) {
+  if (!out.empty()) {
+    std::ofstream(out + ".json.part") << report.json();
+    std::filesystem::rename(out + ".json.part", out + ".json");
+  }
+}
+
 static int run(const Options &options, const std::string &command) {
   std::vector<Problem> problems;
   for (const std::string &file : options.problems) {
@@ -491,13 +592,25 @@ static int run(const Options &options, const std::string &command) {
   report.device = bench.deviceName();
   report.driver = bench.driver();
   report.command = command;
-  report.protocol = "A graph of " + std::to_string(options.calls) + " calls, " + std::to_string(options.replays) +
+  report.protocol = "A graph of " + std::to_string(options.calls) + " calls, fewer where they take more than 6 ms, " +
+                    std::to_string(options.replays) +
                     " replays, median; jitk and its peers take turns A B C C B A, three times, " +
                     std::to_string(options.pause) +
                     " ms of rest and one replay before each turn; warm L2, clocks as they are. Roof: 989 TFLOP/s in 16 "
                     "bits, 4.8 TB/s.";
+  if (!bench.missingPeer().empty()) {
+    report.missing.push_back(options.peer + ": " + bench.missingPeer());
+    std::printf("without the peer %s\n", report.missing.back().c_str());
+  }
+  auto begin = std::chrono::steady_clock::now();
+  bench.prepare(problems);
   bool failed = false;
   for (const Problem &problem : problems) {
+    std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
+    if (elapsed.count() > options.limit) {
+      std::printf("%-70s not begun: the time was up\n", problem.line.c_str());
+      continue;
+    }
     report.measurements.push_back(bench.measure(problem));
     const Measurement &m = report.measurements.back();
     failed = failed || !m.failure.empty();
@@ -507,10 +620,9 @@ static int run(const Options &options, const std::string &command) {
     }
     std::printf("  %s\n", m.failure.c_str());
     std::fflush(stdout);
-    if (!options.out.empty()) { // each time, so that a run that is stopped loses nothing
-      std::ofstream(options.out + ".json") << report.json();
-    }
+    write(report, options.out);
   }
+  write(report, options.out);
   for (const auto &[name, ratio] : report.meanRatios()) {
     std::printf("geometric mean of the ratios to %s %.3f\n", name.c_str(), ratio);
   }
@@ -527,7 +639,8 @@ int main(int argc, char **argv) {
   app.add_option("--device", options.device, "number of the GPU");
   app.add_option("--store", options.store, "folder of the kernel store (default: none)");
   app.add_flag("--programmatic", options.programmatic, "jitk's launches may overlap (programmatic dependent launch)");
-  app.add_option("--calls", options.calls, "calls in a graph")->check(CLI::PositiveNumber);
+  app.add_option("--limit", options.limit, "seconds after which no further problem is begun");
+  app.add_option("--calls", options.calls, "most calls in a graph")->check(CLI::PositiveNumber);
   app.add_option("--replays", options.replays, "replays of each")->check(CLI::PositiveNumber);
   app.add_option("--pause", options.pause, "milliseconds of rest before a turn")->check(CLI::NonNegativeNumber);
   CLI11_PARSE(app, argc, argv);

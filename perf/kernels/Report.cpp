@@ -22,6 +22,9 @@ double ratioOf(const Measurement &measurement, const PeerTimes &peer) {
 std::string Report::json() const {
   nlohmann::ordered_json json = {{"commit", commit}, {"build", build},     {"device", device},
                                  {"driver", driver}, {"command", command}, {"protocol", protocol}};
+  if (!missing.empty()) {
+    json["missing"] = missing;
+  }
   json["problems"] = nlohmann::ordered_json::array();
   for (const Measurement &m : measurements) {
     nlohmann::ordered_json entry = {{"problem", m.problem}};

@@ -34,6 +34,7 @@ struct Report {
   std::string commit, build; ///< of the programs and the libraries that were measured
   std::string device, driver, command, protocol;
   std::vector<Measurement> measurements;
+  std::vector<std::string> missing; ///< peers that were asked for and are not there, and why
 
   std::string json() const;
   /// Of each peer, in the order in which they come, the geometric mean of its times over those of the kernels.
