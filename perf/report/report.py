@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """report.py RESULTS... --out PREFIX: times of kernels as a page and two pictures.
 
-RESULTS are what `bench_kernels` and `perf/peers/bench_peers.py` wrote. Makes PREFIX.md, PREFIX-roofline.svg where operations
-are counted, and PREFIX-ratios.svg where a peer was timed too. With --check nothing is written: exit status 1 if a file differs. Needs the
+RESULTS are what `bench_kernels`, the programs of `perf/peers` or `perf/measure.py` wrote. Makes PREFIX.md, PREFIX-roofline.svg
+where operations are counted, and PREFIX-ratios.svg where a peer was timed too; of `measure.py`'s two such pictures for each op,
+and one of the means of all. With --check nothing is written: exit status 1 if a file differs. Needs the
 standard library alone."""
 import argparse
 import pathlib
@@ -50,6 +51,11 @@ def means(rows):
     return "\n".join(lines)
 
 
+EXPLANATION = ("Own compile: building, lowering and LLVM; the assembler's time is beside it. Occupancy: warps that a "
+               "multiprocessor holds, of 64, by registers, shared memory and threads at the start of the kernel.")
+RATIOS = "A ratio is the peer's time over jitk's: above 1 jitk is faster. Geometric means:"
+
+
 def page(read, prefix, pictures):
     header = read.header
     made_of = f"Commit {header['commit']}, build {header['build']}. " if "commit" in header else ""
@@ -58,12 +64,68 @@ def page(read, prefix, pictures):
             f"Command: `{header.get('command', '?')}`"]
     text += [f"![{suffix[1:-4]}]({prefix.name}{suffix})" for suffix in pictures]
     if any(row.peers for row in read.rows):
-        text += ["A ratio is the peer's time over jitk's: above 1 jitk is faster. Geometric means:",
-                 means(read.rows)]
-    text += [table(read.rows),
-             "Own compile: building, lowering and LLVM; the assembler's time is beside it. Occupancy: warps that a "
-             "multiprocessor holds, of 64, by registers, shared memory and threads at the start of the kernel."]
+        text += [RATIOS, means(read.rows)]
+    return "\n\n".join([*text, table(read.rows), EXPLANATION]) + "\n"
+
+
+def by_op(rows):
+    families = {}
+    for row in rows:
+        families.setdefault(row.op, []).append(row)
+    return families
+
+
+def page_of_runs(read, prefix, pictures):
+    """A section for each op. `pictures` are those of each op, and of all under the name ''."""
+    header = read.header
+    commits = ", ".join(sorted({run["commit"] for run in read.runs if "commit" in run})) or "?"
+    text = [f"# Kernels on {header['device']}, {header['date']}",
+            f"Commit {commits}. Command: `{header['command']}`. Every result was checked before it was timed.",
+            *[f"![{suffix[1:-4]}]({prefix.name}{suffix})" for suffix in pictures.get("", [])],
+            "| part | program | s | |\n|---|---|---|---|\n" + "\n".join(
+                f"| {run['part']} | `{run.get('command', '')}` | {run['seconds']:.0f} | {said_of(run)} |" for run in read.runs)]
+    text += list(dict.fromkeys(f"{run['protocol']} Driver {run.get('driver', '?')}." for run in read.runs if "protocol" in run))
+    text += [RATIOS.removesuffix(" Geometric means:"), EXPLANATION]
+    for op, rows in by_op(read.rows).items():
+        text += [f"## {op}", *[f"![{suffix[1:-4]}]({prefix.name}{suffix})" for suffix in pictures.get(op, [])]]
+        text += ([means(rows)] if any(row.peers for row in rows) else []) + [table(rows)]
+    missing = [f"- {problem}" for run in read.runs for problem in run.get("not_measured", [])]
+    text += ["## Not measured", "\n".join(missing)] if missing else []
     return "\n\n".join(text) + "\n"
+
+
+def said_of(run):
+    missing = [f"without {peer}" for peer in run.get("missing", [])]
+    count = len(run.get("not_measured", []))
+    return "; ".join([run["status"], *missing, *([f"{count} problems not measured"] if count else [])])
+
+
+def files_of(read, prefix, title=None, with_page=True):
+    """The texts of all files, by what their names end with."""
+    title = title or f"Kernels on {read.header.get('device', 'a GPU')}"
+    files, pictures = {}, {}
+    families = by_op(read.rows) if read.runs else {"": read.rows}
+
+    def add(op, suffix, picture):
+        suffix = f"-{op}{suffix}" if op else suffix
+        files[suffix] = picture
+        pictures.setdefault(op, []).append(suffix)
+    if read.runs and any(row.peers for row in read.rows):
+        add("", "-ratios.svg", svg.ratios(results.means_of_ops(read.rows), title + ": geometric means of the peers' times over jitk's"))
+    for op, rows in families.items():
+        of_op = f"{op} on {read.header.get('device', 'a GPU')}" if op else title
+        if any(row.intensity for row in rows):
+            add(op, "-roofline.svg", svg.roofline(rows, of_op))
+        if any(row.peers for row in rows):
+            add(op, "-ratios.svg", svg.ratios(rows, of_op + ": time of the peer over jitk's"))
+    if with_page:
+        files[".md"] = page_of_runs(read, prefix, pictures) if read.runs else page(read, prefix, list(files))
+    return files
+
+
+def write(prefix, paths):
+    for suffix, text in files_of(results.read(paths), prefix).items():
+        prefix.with_name(prefix.name + suffix).write_text(text, encoding="utf-8")
 
 
 def main():
@@ -77,14 +139,7 @@ def main():
     read = results.read(options.results)
     if not read.rows:
         parser.error(f"results must have problems: got none in {', '.join(options.results)}")
-    title = options.title or f"Kernels on {read.header.get('device', 'a GPU')}"
-    files = {}
-    if any(row.intensity for row in read.rows):
-        files["-roofline.svg"] = svg.roofline(read.rows, title)
-    if any(row.peers for row in read.rows):
-        files["-ratios.svg"] = svg.ratios(read.rows, title + ": time of the peer over jitk's")
-    if not options.pictures:
-        files[".md"] = page(read, options.out, list(files))
+    files = files_of(read, options.out, options.title, not options.pictures)
     differing = []
     for suffix, text in files.items():
         path = options.out.with_name(options.out.name + suffix)

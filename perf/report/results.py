@@ -1,13 +1,25 @@
 """Results of kernels as the benchmarks write them, read into rows.
 
-Two programs write them: `bench_kernels` one JSON object, `perf/peers/bench_peers.py` JSON lines, the first of which says
-what holds for all. Rows of one problem are joined: each peer's ratio stays that of the run in which it took turns with
-jitk, the other figures are those of the first file.
+`bench_kernels` writes one JSON object, the programs of `perf/peers` JSON lines, the first of which says what holds for all, and
+`perf/measure.py` joins both:
+
+    {"schema": 1, "date": "2026-11-30", "device": "NVIDIA H200", "command": "...",
+     "runs": [{"part": "matmul", "status": "done", "seconds": 41.0, "commit": ..., "build": ..., "driver": ..., "protocol": ...,
+               "command": ..., "missing": [peers that were not there], "not_measured": [problems]}, ...],
+     "problems": [{"problem": "matmul m=...", "part": "matmul", "median_us": 150.1, "least_us": ..., "most_us": ...,
+                   "tflops": ..., "gb_per_s": ..., "roof_us": ..., "peak_tflops": ..., "registers": ..., "spill_bytes": ...,
+                   "shared_bytes": ..., "threads": ..., "compile_ms": ..., "assemble_ms": ..., "check": "...",
+                   "peers": {"cuBLASLt, best of 8": {"median_us": 151.0, "ratio": 1.006, "least_us": ..., "most_us": ...}}},
+                  {"problem": ..., "part": ..., "failure": "the result is wrong ..."}]}
+
+Rows of one problem are joined: each peer's ratio stays that of the run in which it took turns with jitk, the other figures
+are those of the first one.
 """
 import dataclasses
 import json
 import math
 
+SCHEMA = 1
 MEMORY_TB_PER_S = 4.8
 PEAK_TFLOPS = {"fp8_block_matmul": 1979, "grouped_fp8_block_matmul": 1979}
 PEAK_16_BIT = 989
@@ -74,6 +86,7 @@ class Row:
 class Results:
     header: dict
     rows: list
+    runs: list = dataclasses.field(default_factory=list)  # of a file of `perf/measure.py`
 
 
 def _documents(text):
@@ -81,7 +94,9 @@ def _documents(text):
     try:
         return [json.loads(text)]
     except json.JSONDecodeError:
-        return [json.loads(line) for line in text.splitlines() if line.strip()]
+        lines = [line for line in text.splitlines() if line.strip()]
+        # A program that was stopped may have been about to write a line.
+        return [json.loads(line) for line in (lines if text.endswith("\n") else lines[:-1])]
 
 
 def _row(entry):
@@ -97,26 +112,46 @@ def _row(entry):
     if "peer" in entry:
         row.peers.append(Peer(entry["peer"], entry["peer_median_us"], entry["ratio"]))
     for name, peer in entry.get("peers", {}).items():
-        row.peers.append(Peer(name, peer["median_us"], peer["median_us"] / row.us))
+        row.peers.append(Peer(name, peer["median_us"], peer.get("ratio") or peer["median_us"] / row.us))
     return row
+
+
+def documents(path):
+    """What holds for all of a file, and its entries."""
+    with open(path, encoding="utf-8") as file:
+        objects = _documents(file.read())
+    header, entries = {}, []
+    for each in objects:
+        header = header or {name: value for name, value in each.items() if name != "problems"}
+        entries += each.get("problems", [each] if "problem" in each else [])
+    return header, entries
 
 
 def read(paths):
     """All rows of the files, in their order, one for a problem."""
-    header, rows = {}, {}
+    header, rows, runs = {}, {}, []
     for path in paths:
-        with open(path, encoding="utf-8") as file:
-            documents = _documents(file.read())
-        for document in documents:
-            header = header or {name: value for name, value in document.items() if name != "problems"}
-            for entry in document.get("problems", [document] if "problem" in document else []):
-                row = _row(entry)
-                known = rows.setdefault(row.problem, row)
-                if known is not row:
-                    known.peers += [peer for peer in row.peers if peer.name not in {each.name for each in known.peers}]
-    return Results(header, list(rows.values()))
+        of_file, entries = documents(path)
+        runs += of_file.pop("runs", [])
+        header = header or of_file
+        for entry in entries:
+            row = _row(entry)
+            known = rows.setdefault(row.problem, row)
+            if known is not row:
+                known.peers += [peer for peer in row.peers if peer.name not in {each.name for each in known.peers}]
+    return Results(header, list(rows.values()), runs)
 
 
 def geometric_mean(values):
     values = list(values)
     return math.exp(sum(map(math.log, values)) / len(values)) if values else None
+
+
+def means_of_ops(rows):
+    """A row for each op, whose peers have the geometric means of their ratios."""
+    ratios = {}
+    for row in rows:
+        for peer in row.peers:
+            ratios.setdefault(row.op, {}).setdefault(peer.name, []).append(peer.ratio)
+    return [Row(op, peers=[Peer(name, 0, geometric_mean(values)) for name, values in peers.items()])
+            for op, peers in ratios.items()]

@@ -76,6 +76,15 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 2 : i32, "ttg.thr
 }
 )";
 
+/// Stores the first word of its workspace.
+constexpr const char *kLeakCommonIr = R"(
+tt.func public @leak(%y: !tt.ptr<i32>, %w: !tt.ptr<i32>) {
+  %value = tt.load %w : !tt.ptr<i32>
+  tt.store %y, %value : !tt.ptr<i32>
+  tt.return
+}
+)";
+
 /// A template over the block, with a header, blocks of two dimensions, dynamic shared memory and a workspace.
 constexpr const char *kAxpyCuda = R"(
 #include "axpy.cuh"
@@ -283,6 +292,20 @@ TEST_SUITE("conformance/UserKernel") {
     CHECK(damageOf(fillFrom(0, 0)).empty());
     CHECK(damageOf(fillFrom(0, 1)) == std::vector<std::string>{"the guard band after y was overwritten, byte 0"});
     CHECK(damageOf(fillFrom(-2, 0)) == std::vector<std::string>{"the guard band before y was overwritten, byte 8"});
+  }
+
+  TEST_CASE("a kernel whose result depends on what the workspace held is found") {
+    std::string text = api::Description::create("user_kernel", {{"language", "commonir"},
+                                                                {"source", kLeakCommonIr},
+                                                                {"entry", "leak"},
+                                                                {"arguments", "y: written int32[1], w: workspace"},
+                                                                {"grid", "1"},
+                                                                {"workspace", "256"}})
+                           .text();
+    const Session &session = Session::get();
+    CHECK(checked::differenceBetweenLaunches(session.runtime, session.device, {text}, /*launches=*/4) == "");
+    CHECK(checked::differenceBetweenLaunches(session.runtime, session.device, {text}, /*launches=*/5) ==
+          "launch 4 left another y than launch 0, from byte 0 on");
   }
 
   TEST_CASE("a kernel in CommonIR") { checkAxpy(withSource("commonir", kAxpyCommonIr)); }

@@ -3,7 +3,6 @@ import contextlib
 import io
 import json
 import math
-import os
 import pathlib
 import sys
 import tempfile
@@ -11,7 +10,8 @@ import unittest
 import xml.etree.ElementTree as ElementTree
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
-sys.path.insert(0, str(ROOT / "perf/report"))
+sys.path[:0] = [str(ROOT / "perf"), str(ROOT / "perf/report")]
+import measure
 import report
 import results
 import svg
@@ -127,16 +127,109 @@ class Report(unittest.TestCase):
         self.assertIn("out-ratios.svg is not what the results give", said.getvalue())
 
     def test_the_committed_pictures_are_those_of_their_results(self):
-        pictures = sorted((ROOT / "perf/results").glob("*-roofline.svg"))
+        pictures = set((ROOT / "perf/results").glob("*-ratios.svg")) | set((ROOT / "perf/results").glob("*-roofline.svg"))
         self.assertTrue(pictures)
-        for picture in pictures:
-            prefix = str(picture).removesuffix("-roofline.svg")
-            source = next(path for path in (prefix + ".json", prefix + ".jsonl") if os.path.exists(path))
-            page = pathlib.Path(prefix + ".md")
+        sources = sorted((ROOT / "perf/results").glob("*.json*"))
+        for source in sources:
+            prefix = source.with_suffix("")
+            of_source = {each for each in pictures if each.name.startswith(prefix.name + "-")}
+            if not of_source:
+                continue
+            page = prefix.with_suffix(".md")
             # Some pages are written by hand around their pictures.
             made = page.exists() and page.read_text(encoding="utf-8").startswith("# Kernels on ")
-            sys.argv = ["report.py", source, "--out", prefix, "--check"] + ([] if made else ["--pictures"])
-            self.assertEqual(report.main(), 0, picture.name)
+            sys.argv = ["report.py", str(source), "--out", str(prefix), "--check"] + ([] if made else ["--pictures"])
+            self.assertEqual(report.main(), 0, source.name)
+            suffixes = report.files_of(results.read([source]), prefix)
+            pictures -= {prefix.with_name(prefix.name + suffix) for suffix in suffixes}
+        self.assertEqual(pictures, set(), "pictures that no results give")
+
+
+class Measure(unittest.TestCase):
+    """The one command: parts are programs, which here are shell scripts."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        (self.folder / "bin").mkdir()
+        (self.folder / "lists").mkdir()
+        self.addCleanup(setattr, measure, "LISTS", measure.LISTS)
+        self.addCleanup(setattr, measure, "PARTS", measure.PARTS)
+        measure.LISTS = self.folder / "lists"
+        self.list("small.txt", COMPUTE, MEMORY)
+        measure.PARTS = [measure.Part("small", 1, ["small.txt"]), measure.Part("peers", 3, ["small.txt"], "x.py", modules=("no_such",))]
+
+    def list(self, name, *rows):
+        (self.folder / "lists" / name).write_text("# comment\n" + "\n".join(row["problem"] for row in rows))
+
+    def program(self, *rows, then="", header=None):
+        """bench_kernels writes the rows and goes on with `then`."""
+        whole = json.dumps({"device": "a GPU", "driver": "580", "commit": "2c19", "protocol": "Turns.", **(header or {}), "problems": rows})
+        path = self.folder / "bin/bench_kernels"
+        path.write_text(f"#!/bin/sh\ncat > $3.json <<'END'\n{whole}\nEND\n{then}\n")
+        path.chmod(0o755)
+
+    def measure(self, *words):
+        sys.argv = ["measure.py", *words, "--out", str(self.folder / "out")]
+        with contextlib.redirect_stdout(io.StringIO()) as said:
+            status = measure.main()
+        return status, json.loads((self.folder / "out.json").read_text()), said.getvalue()
+
+    def test_parts_make_one_file_and_the_report(self):
+        timed = {**COMPUTE, "times_us": [199.0, 200.0, 203.0], "peers": {"cuBLASLt": {"median_us": 210.0, "times_us": [209.0, 211.0]}}}
+        self.program(timed, MEMORY, header={"missing": ["Triton: none"]})
+        status, document, said = self.measure(str(self.folder))
+        self.assertEqual(status, 0)
+        small, peers = document["runs"]
+        self.assertEqual((small["status"], small["missing"], small["commit"]), ("done", ["Triton: none"], "2c19"))
+        self.assertNotIn("not_measured", small)
+        self.assertEqual(peers["status"], "left out: this Python has no no_such")
+        self.assertEqual(peers["not_measured"], [COMPUTE["problem"], MEMORY["problem"]])
+        self.assertIn("no_such", said)
+        first = document["problems"][0]
+        self.assertEqual((first["part"], first["least_us"], first["most_us"]), ("small", 199, 203))
+        self.assertEqual(first["peers"], {"cuBLASLt": {"median_us": 210.0, "least_us": 209, "most_us": 211, "ratio": 1.05}})
+        page = (self.folder / "out.md").read_text()
+        self.assertIn("| peers | `` | 0 | left out: this Python has no no_such; 2 problems not measured |", page)
+        self.assertIn("done; without Triton: none |", page)
+        self.assertIn("![matmul-ratios](out-matmul-ratios.svg)", page)
+        self.assertIn("| 200 | 687 TFLOP/s | 70 % | 168 | 0 | 224 | 19 % | 48.8 | 401 | 210 | 1.050 |", page)
+
+    def test_a_part_that_is_stopped_keeps_what_it_has(self):
+        self.program(COMPUTE, then="exec sleep 60")
+        status, document, _ = self.measure(str(self.folder), "--only", "small", "--limit", "1")
+        self.assertEqual(status, 0)
+        self.assertEqual(document["runs"][0]["status"], "stopped after 1 s")
+        self.assertEqual(document["runs"][0]["not_measured"], [MEMORY["problem"]])
+        self.assertEqual([row["problem"] for row in document["problems"]], [COMPUTE["problem"]])
+
+    def test_what_is_wrong_fails(self):
+        self.list("small.txt", FAILED)
+        self.program(FAILED)
+        self.assertEqual(self.measure(str(self.folder), "--only", "small")[0], 1)
+        self.program(COMPUTE, then="exit 2")
+        status, document, _ = self.measure(str(self.folder), "--only", "small")
+        self.assertEqual((status, document["runs"][0]["status"]), (1, "failed: exit status 2"))
+
+    def test_two_runs_are_one(self):
+        self.program(COMPUTE, then="exec sleep 60")
+        self.measure(str(self.folder), "--only", "small", "--limit", "1")
+        (self.folder / "out.json").rename(self.folder / "a.json")
+        self.program({**MEMORY, "median_us": 55.0})
+        self.measure(str(self.folder), "--only", "small")
+        (self.folder / "out.json").rename(self.folder / "b.json")
+        status, document, _ = self.measure("--merge", str(self.folder / "a.json"), str(self.folder / "b.json"))
+        self.assertEqual(status, 0)
+        self.assertEqual([row["median_us"] for row in document["problems"]], [200.0, 55.0])
+        self.assertNotIn("not_measured", document["runs"][0])
+
+    def test_each_part_names_lists_and_a_program_that_are_there(self):
+        self.doCleanups()
+        for part in measure.PARTS:
+            self.assertTrue(part.problems(), part.name)
+            if part.program != "bench_kernels":
+                self.assertTrue((ROOT / "perf/peers" / part.program).exists(), part.program)
 
 
 if __name__ == "__main__":

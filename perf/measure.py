@@ -1,0 +1,199 @@
+#!/usr/bin/env python3
+"""measure.py BINARIES --out PREFIX [--only PART,...] [--limit SECONDS]: every kernel beside its peers, and the report.
+
+BINARIES is a folder with bin/bench_kernels and lib/libjitk.so.0: a build, or an unpacked bundle. Each part is a program of
+its own, which checks a problem before it times it and writes after each: PREFIX.parts/PART.json. What belongs to no part's
+time any more is stopped and named; so is a part whose peers are missing. Then PREFIX.json joins them, and perf/report makes
+PREFIX.md and its pictures.
+
+    measure.py build/release --out perf/results/h200-2026-11-30 --limit 560
+    measure.py --merge a.json b.json --out perf/results/h200-2026-11-30      two runs of different parts as one
+
+Needs Python's standard library, and for the parts that are written in it torch and Triton. Exit status 1 if a result is
+wrong or a part fails."""
+import argparse
+import collections
+import dataclasses
+import datetime
+import importlib.util
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE / "report"))
+import report
+import results
+
+LISTS = HERE / "kernels/problems"
+
+
+@dataclasses.dataclass
+class Part:
+    name: str
+    seconds: float  # its share of the time, and what it takes on an H200
+    lists: list
+    program: str = "bench_kernels"
+    options: tuple = ()
+    modules: tuple = ()  # of Python; without one of them the part is left out
+
+    def problems(self):
+        lines = []
+        for name in self.lists:
+            text = (LISTS / name).read_text(encoding="utf-8")
+            lines += [" ".join(line.split("#")[0].split()) for line in text.splitlines()]
+        return [line for line in lines if line]
+
+    def command(self, binaries, out):
+        """What to run, and the file that it writes."""
+        lists = [str(LISTS / name) for name in self.lists]
+        if self.program == "bench_kernels":
+            return [str(binaries / "bin/bench_kernels"), *lists, "--out", str(out), *self.options], out.with_suffix(".json")
+        file = out.with_suffix(".jsonl")
+        return [sys.executable, str(HERE / "peers" / self.program), *lists, "--out", str(file), *self.options], file
+
+
+PEERS = ("torch", "triton")
+# In the order of what is asked for most: what comes last has what the others leave.
+PARTS = [
+    Part("matmul", 75, ["matmul.txt"]),
+    Part("fp8", 60, ["fp8_block_matmul.txt"]),
+    Part("peers", 90, ["peers.txt"], "bench_peers.py", modules=PEERS),
+    Part("grouped", 40, ["grouped_fp8_block_matmul.txt"]),
+    Part("mla", 45, ["mla_decode.txt"], options=("--peer", "none", "--pause", "10")),
+    Part("gated", 70, ["gated_delta_rule.txt"], options=("--peer", "none", "--pause", "10")),
+]
+
+
+def environment(binaries):
+    """Of the programs: the libraries of the folder, and jitk's package for Python."""
+    def before(path, name):
+        return os.pathsep.join([path] + ([os.environ[name]] if os.environ.get(name) else []))
+    library = binaries / "lib"
+    packages = os.pathsep.join([str(HERE.parent / "integrations/python"), str(HERE / "peers")])
+    return {**os.environ, "LD_LIBRARY_PATH": before(str(library), "LD_LIBRARY_PATH"), "PYTHONPATH": before(packages, "PYTHONPATH"),
+            "JITK_LIBRARY": str(library / "libjitk.so.0"), "PYTHONUNBUFFERED": "1"}
+
+
+def run(part, binaries, folder, limit):
+    """Runs a part for at most `limit` seconds. Returns what is to be said of it, and its rows."""
+    begin = time.monotonic()
+    record = {"part": part.name, "status": "done"}
+    absent = [module for module in part.modules if importlib.util.find_spec(module) is None]
+    rows, header = [], {}
+    if absent:
+        record["status"] = "left out: this Python has no " + " and no ".join(absent)
+    else:
+        command, file = part.command(binaries, folder / part.name)
+        record["command"] = " ".join([os.path.basename(command[0]), *(os.path.basename(word) for word in command[1:])])
+        try:
+            status = subprocess.run(command, env=environment(binaries), timeout=limit).returncode
+            record["status"] = "done" if status == 0 else f"failed: exit status {status}"
+        except subprocess.TimeoutExpired:
+            record["status"] = f"stopped after {limit:.0f} s"
+        except OSError as failure:
+            record["status"] = f"failed: {failure}"
+        if file.exists():
+            header, rows = results.documents(file)
+    measured = {row["problem"] for row in rows}
+    missing = [problem for problem in part.problems() if problem not in measured]
+    record.update({name: header[name] for name in ("commit", "build", "device", "driver", "protocol", "missing") if name in header})
+    record["seconds"] = round(time.monotonic() - begin, 1)
+    if missing:
+        record["not_measured"] = missing
+    return record, [{**compact(row), "part": part.name} for row in rows]
+
+
+def compact(row):
+    """Without the single times: of them the least and the most."""
+    def of(entry):
+        times = entry.get("times_us")
+        kept = {name: round(value, 4) if isinstance(value, float) else value for name, value in entry.items()
+                if name not in ("times_us", "peers")}
+        return {**kept, **({"least_us": round(min(times), 4), "most_us": round(max(times), 4)} if times else {})}
+    peers = {name: of(peer) for name, peer in row.get("peers", {}).items()}
+    for peer in peers.values():
+        peer.setdefault("ratio", round(peer["median_us"] / row["median_us"], 4))
+    return {**of(row), **({"peers": peers} if peers else {})}
+
+
+def joined(documents):
+    """One of several: of a part that was run twice the later rows and record count."""
+    records = collections.OrderedDict()
+    rows = collections.OrderedDict()
+    for document in documents:
+        for record in document["runs"]:
+            records[record["part"]] = record
+        for row in document["problems"]:
+            rows[row["part"], row["problem"]] = row
+    for record in records.values():
+        left = [each for each in record.get("not_measured", []) if (record["part"], each) not in rows]
+        record.pop("not_measured", None)
+        record.update({"not_measured": left} if left else {})
+    first = documents[0]
+    return {**{name: first[name] for name in ("schema", "date", "device", "command")},
+            "runs": list(records.values()), "problems": list(rows.values())}
+
+
+def written(document):
+    """JSON with a row a line, so that two runs can be compared by line."""
+    head = {name: value for name, value in document.items() if name not in ("runs", "problems")}
+    parts = [f' "{name}": {json.dumps(value)}' for name, value in head.items()]
+    for name in ("runs", "problems"):
+        parts.append(f' "{name}": [\n' + ",\n".join("  " + json.dumps(each) for each in document[name]) + "\n ]")
+    return "{\n" + ",\n".join(parts) + "\n}\n"
+
+
+def measured(options):
+    chosen = [part for part in PARTS if not options.only or part.name in options.only]
+    unknown = set(options.only or ()) - {part.name for part in PARTS}
+    if unknown:
+        raise SystemExit(f"measure.py: parts are {', '.join(part.name for part in PARTS)}: got {', '.join(sorted(unknown))}")
+    folder = pathlib.Path(str(options.out) + ".parts")
+    folder.mkdir(parents=True, exist_ok=True)
+    begin = time.monotonic()
+    document = {"schema": results.SCHEMA, "date": datetime.date.today().isoformat(), "device": "", "command": options.command,
+                "runs": [], "problems": []}
+    for index, part in enumerate(chosen):
+        left = options.limit - (time.monotonic() - begin)
+        # What parts before it did not need is there for this one and those behind it.
+        limit = left * part.seconds / sum(each.seconds for each in chosen[index:])
+        print(f"-- {part.name}: at most {limit:.0f} s", flush=True)
+        record, rows = run(part, options.binaries.resolve(), folder, max(limit, 1))
+        print(f"-- {part.name}: {record['status']}, {len(rows)} problems in {record['seconds']} s, "
+              f"{len(record.get('not_measured', []))} not measured", flush=True)
+        document["device"] = document["device"] or record.get("device", "")
+        document["runs"].append(record)
+        document["problems"] += rows
+        options.out.with_suffix(".json").write_text(written(document), encoding="utf-8")
+    return document
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("binaries", nargs="?", type=pathlib.Path)
+    parser.add_argument("--out", required=True, type=pathlib.Path, help="what the names of the files begin with")
+    parser.add_argument("--only", type=lambda text: text.split(","), help=", ".join(part.name for part in PARTS))
+    parser.add_argument("--limit", type=float, default=560, help="seconds for all parts together")
+    parser.add_argument("--merge", nargs="+", type=pathlib.Path, help="join results, and measure nothing")
+    options = parser.parse_args()
+    if (options.binaries is None) == (options.merge is None):
+        parser.error("either BINARIES or --merge must be given")
+    options.command = " ".join(["measure.py", *sys.argv[1:]])
+    if options.merge:
+        document = joined([json.loads(path.read_text(encoding="utf-8")) for path in options.merge])
+    else:
+        document = measured(options)
+    options.out.with_suffix(".json").write_text(written(document), encoding="utf-8")
+    if document["problems"]:
+        report.write(options.out, [str(options.out.with_suffix(".json"))])
+    bad = [record for record in document["runs"] if record["status"].startswith("failed")]
+    bad += [row for row in document["problems"] if row.get("failure")]
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
