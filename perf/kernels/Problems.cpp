@@ -97,95 +97,15 @@ std::vector<Problem> readProblems(const std::string &file) {
 }
 
 int64_t validRowsOfGroup(const Problem &problem) {
-  int64_t m = problem.size("m"), expected = problem.size("expected_m");
-  return expected ? std::min(expected, m) : m;
-}
-
-double Work::roof() const {
-  constexpr double kBytesPerSecond = 4.8e12, kMicroseconds = 1e6;
-  return kMicroseconds * std::max(peakFlops > 0 ? flops / peakFlops : 0.0, bytes / kBytesPerSecond);
-}
-
-static constexpr double kPeak16Bit = 989e12, kPeakFp32 = 67e12;
-
-/// Chunks: K K^T, Q K^T, K S, K^T U, Q S, and two products of a chunk's matrix with its values. Token by token: three
-/// passes over the state.
-static void countDeltaRule(const Problem &problem, Work &work) {
-  double batch = problem.description.flag("varlen") ? 1 : double(problem.size("batch"));
-  double heads = batch * double(problem.size("tokens")) * double(problem.size("v_heads"));
-  double keys = double(problem.size("key_dim")), values = double(problem.size("value_dim"));
-  bool isChunked = problem.description.word("mode") == "chunk";
-  double chunk = isChunked ? double(problem.size("chunk")) : 0;
-  work.flops = heads * 2 * (2 * chunk * keys + 2 * chunk * values + 3 * keys * values);
-  work.peakFlops = isChunked ? kPeak16Bit : kPeakFp32;
-}
-
-/// Scores and sums of values over the rows of each sequence, of which every head reads all channels as a key, and those
-/// of the latent space as a value too.
-static void countLatentDecode(const Problem &problem, Work &work) {
-  auto lengths = problem.values.find("seq_lens");
-  if (lengths == problem.values.end()) {
-    return;
-  }
-  auto channels = double(problem.size("latent_dim")), all = channels + double(problem.size("rope_dim"));
-  double rows = 0, cached = double(problem.size("num_pages")) * double(problem.size("page_size"));
-  for (reference::Number length : lengths->second) {
-    rows += double(std::clamp<reference::Number>(length, 0, problem.size("max_kv")));
-  }
-  constexpr double kBytesOfElement = 2;
-  work.bytes -= (cached - rows) * all * kBytesOfElement;
-  work.flops = 2 * rows * double(problem.size("seq_q")) * double(problem.size("heads")) * (all + channels);
-  work.peakFlops = kPeak16Bit;
-}
-
-/// Of A, its scales and C, the valid rows of each group alone.
-static void countValidRows(const Problem &problem, const std::vector<TensorShape> &shapes, Work &work) {
-  double valid = double(validRowsOfGroup(problem)) / double(std::max<int64_t>(1, problem.size("m")));
-  work.flops *= double(problem.size("groups")) * valid;
-  for (const TensorShape &shape : shapes) {
-    if (shape.name == "a" || shape.name == "a_scale" || shape.name == "c") {
-      work.bytes -= (1 - valid) * double(shape.bytes());
-    }
-  }
+  return reference::validRowsOfGroup(problem.description, problem.sizes);
 }
 
 Work workOf(const Problem &problem) {
-  Work work;
-  Result<std::vector<TensorShape>> shapes = tensorShapes(problem.description, problem.sizes);
-  if (!shapes.ok()) {
-    throw std::runtime_error(shapes.status().toString());
+  Result<Work> work = reference::workOf(problem.description, problem.sizes, problem.values);
+  if (!work.ok()) {
+    throw std::runtime_error(work.status().toString());
   }
-  for (const TensorShape &shape : *shapes) {
-    work.bytes += double(shape.bytes()) * (shape.access == Access::Updated ? 2 : 1);
-  }
-  const std::string &op = problem.description.op();
-  auto product = [&](std::initializer_list<const char *> dimensions) {
-    double result = 2;
-    for (const char *dimension : dimensions) {
-      result *= double(problem.size(dimension));
-    }
-    return result;
-  };
-  if (op == "matmul" || op == "fp8_block_matmul") {
-    work.flops = product({"m", "n", "k"});
-    work.peakFlops = op == "matmul" ? kPeak16Bit : 2 * kPeak16Bit;
-  } else if (op == "grouped_fp8_block_matmul") {
-    work.flops = product({"m", "n", "k"});
-    work.peakFlops = 2 * kPeak16Bit;
-    if (problem.description.flag("masked")) {
-      countValidRows(problem, *shapes, work);
-    }
-  } else if (op == "flash_attention") {
-    double scores = product({"batch", "heads", "seq_q", "seq_k"});
-    double share = problem.description.flag("causal") ? 0.5 : 1;
-    work.flops = share * scores * double(problem.size("head_dim") + problem.size("value_dim"));
-    work.peakFlops = kPeak16Bit;
-  } else if (op == "gated_delta_rule") {
-    countDeltaRule(problem, work);
-  } else if (op == "mla_decode") {
-    countLatentDecode(problem, work);
-  }
-  return work;
+  return *work;
 }
 
 } // namespace jitk::perf

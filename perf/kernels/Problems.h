@@ -5,6 +5,7 @@
 #include "src/ops/Description.h"
 #include "src/ops/TensorShape.h"
 #include "src/reference/Instance.h"
+#include "src/reference/Work.h"
 
 #include <string>
 #include <vector>
@@ -32,14 +33,7 @@ std::vector<Problem> readProblems(const std::string &file);
 /// Of a masked grouped product: the first rows of each group that count, as many as are expected.
 int64_t validRowsOfGroup(const Problem &problem);
 
-/// Operations of the tensor cores, and bytes of tensors: inputs read once, outputs written once; of a cache in pages
-/// the rows of sequences whose lengths are given, of masked groups the valid rows.
-struct Work {
-  double flops = 0, bytes = 0, peakFlops = 0;
-  /// Microseconds below which no kernel runs on an H200 at its nominal rates: 989 TFLOP/s (twice that in fp8), 4.8
-  /// TB/s.
-  double roof() const;
-};
+using reference::Work;
 Work workOf(const Problem &problem);
 
 } // namespace jitk::perf

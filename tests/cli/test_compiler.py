@@ -80,6 +80,13 @@ class Compiler(CliTest):
     def test_bench(self):
         timing = self.jitk_json("bench", *MATMUL, *DEVICE, "--launches", 1, "--repeats", 2)
         self.assertGreater(timing["median_us"], 0)
+        # 2 m n k operations, and A, B and C once.
+        m, n, k = (int(word.split("=")[1]) for word in MATMUL[1:4])
+        self.assertAlmostEqual(timing["tflops"] * timing["median_us"] * 1e6, 2 * m * n * k, delta=1)
+        self.assertAlmostEqual(timing["gb_per_s"] * timing["median_us"] * 1e3, 2 * (m * n + m * k + n * k), delta=1)
+        self.assertGreater(timing["roof_us"], 0)
+        self.assertGreater(timing["compile_ms"], 0)
+        self.assertGreater(timing["threads"], 0)
         self.assertEqual(timing["build"], self.jitk_json("doctor")["build_id"])
 
 

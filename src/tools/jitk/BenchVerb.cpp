@@ -1,5 +1,6 @@
-// jitk bench: the time of one launch, the short form of the programs in perf/.
+// jitk bench: the time of one launch, the short form of the programs in perf/, which time peers beside it.
 
+#include "src/reference/Work.h"
 #include "src/tools/checked/CheckedRun.h"
 #include "src/tools/jitk/Launcher.h"
 #include "src/tools/jitk/NumberOption.h"
@@ -25,9 +26,21 @@ struct Options {
 
 } // namespace
 
+/// Of the compiler without the assembler.
+static double ownMilliseconds(const jitk_kernel_info_t &info) { return info.build_ms + info.lower_ms + info.llvm_ms; }
+
+/// The rate of the unit that bounds the problem, in words; with what part of the roof that is where the roof is known.
+static std::string rateOf(const reference::Work &work, double microseconds, bool isHopper) {
+  std::string rate = work.isBoundByMemory() ? number(work.bytes / microseconds * 1e-3) + " GB/s"
+                                            : number(work.flops / microseconds * 1e-6) + " TFLOP/s";
+  return isHopper ? rate + ", " + number(100 * work.roof() / microseconds) + " % of an H200's roof" : rate;
+}
+
 static void print(const Options &options, const checked::Outcome &outcome, const api::Device &device,
-                  const std::vector<double> &times) {
+                  const reference::Work &work, const std::vector<double> &times) {
   double median = medianOf(times), least = times.front();
+  std::string_view target = outcome.info.target;
+  bool isEmulator = target.starts_with("emulator:");
   if (options.json) {
     nlohmann::ordered_json json = {{"description", outcome.info.description},
                                    {"build", jitk_build_id()},
@@ -36,14 +49,31 @@ static void print(const Options &options, const checked::Outcome &outcome, const
                                    {"launches", options.launches},
                                    {"repeats", options.repeats},
                                    {"median_us", median},
-                                   {"least_us", least}};
+                                   {"least_us", least},
+                                   {"tflops", work.flops / median * 1e-6},
+                                   {"gb_per_s", work.bytes / median * 1e-3},
+                                   {"roof_us", work.roof()},
+                                   {"registers", outcome.info.registers},
+                                   {"spill_bytes", outcome.info.spill_bytes},
+                                   {"shared_bytes", outcome.info.shared_bytes},
+                                   {"threads", outcome.info.threads},
+                                   {"compile_ms", ownMilliseconds(outcome.info)},
+                                   {"assemble_ms", outcome.info.assemble_ms}};
     std::printf("%s\n", json.dump(2).c_str());
     return;
   }
-  std::printf("%s\non %s (%s): %s us a launch, least %s us\nmedian of %d x %d launches back to back by the host's "
+  std::printf("%s\non %s (%s): %s us a launch, least %s us", outcome.info.description, device.name().c_str(),
+              outcome.info.target, number(median).c_str(), number(least).c_str());
+  if (!isEmulator) {
+    std::printf(": %s\n%u registers, %u bytes of spills, %s of shared memory, %u threads; compiled in %s ms, assembled "
+                "in %s ms",
+                rateOf(work, median, target == "sm_90a").c_str(), outcome.info.registers, outcome.info.spill_bytes,
+                byteCount(outcome.info.shared_bytes).c_str(), outcome.info.threads,
+                number(ownMilliseconds(outcome.info)).c_str(), number(outcome.info.assemble_ms).c_str());
+  }
+  std::printf("\nmedian of %d x %d launches back to back by the host's "
               "clock, warm L2, result checked before; build %s\n",
-              outcome.info.description, device.name().c_str(), outcome.info.target, number(median).c_str(),
-              number(least).c_str(), options.repeats, options.launches, jitk_build_id());
+              options.repeats, options.launches, jitk_build_id());
 }
 
 static int bench(const Options &options) {
@@ -66,7 +96,8 @@ static int bench(const Options &options) {
     times.push_back(launcher.time(options.launches));
   }
   std::ranges::sort(times);
-  print(options, outcome, device, times);
+  reference::Work work = *reference::workOf(*parseDescription(line), sizes, values);
+  print(options, outcome, device, work, times);
   return kOk;
 }
 
