@@ -12,6 +12,7 @@ import xml.etree.ElementTree as ElementTree
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 sys.path[:0] = [str(ROOT / "perf"), str(ROOT / "perf/report")]
 import measure
+import pages
 import report
 import results
 import svg
@@ -143,6 +144,33 @@ class Report(unittest.TestCase):
             suffixes = report.files_of(results.read([source]), prefix)
             pictures -= {prefix.with_name(prefix.name + suffix) for suffix in suffixes}
         self.assertEqual(pictures, set(), "pictures that no results give")
+
+
+class Pages(unittest.TestCase):
+    def test_documents_have_the_figures_of_the_results_that_they_name(self):
+        self.assertEqual(pages.main(["--check"]), 0)
+
+    def test_what_stands_between_the_lines_is_made_anew(self):
+        with tempfile.TemporaryDirectory() as folder:
+            folder = pathlib.Path(folder)
+            (folder / "r.json").write_text(json.dumps({"device": "a GPU", "date": "2026-11-30", "problems": [
+                {**COMPUTE, "peers": {"Triton": {"median_us": 220.0}}}, MEMORY, FAILED, {**MEMORY, "problem": "mla_decode batch=1"}]}))
+            page = folder / "page.md"
+            page.write_text(f"before\n<!-- kernels: {folder}/r.json matmul -->\nold\n<!-- end of kernels -->\nbehind\n"
+                            f"<!-- kernels: {folder}/r.json -->\n<!-- end of kernels -->\n")
+            with contextlib.redirect_stderr(io.StringIO()) as said:
+                self.assertEqual(pages.main([str(page), "--check"]), 1)
+            self.assertIn("page.md is not what its results give", said.getvalue())
+            self.assertEqual(pages.main([str(page)]), 0)
+            self.assertEqual(pages.main([str(page), "--check"]), 0)
+            text = page.read_text()
+            self.assertTrue(text.startswith(f"before\n<!-- kernels: {folder}/r.json matmul -->\n`matmul`, [a GPU, 2026-11-30](r.md)"), text)
+            self.assertIn("| m=4096 n=4096 k=4096 <wide> | 200 | 687 TFLOP/s | 70 % | 168 | 0 | 48.8 | 401 | 1.050 | 1.100 |\n", text)
+            self.assertIn("| m=3 n=3 k=3 | the result is wrong |", text)
+            self.assertIn("<!-- end of kernels -->\nbehind\n", text)
+            self.assertIn("| matmul | Triton | 1 | 1.10 | 1.10 |\n", text)
+            self.assertNotIn("old", text)
+            self.assertNotIn("batch=1", text)
 
 
 class Measure(unittest.TestCase):
