@@ -1,0 +1,242 @@
+#!/usr/bin/env python3
+"""torch_attention.py LISTS... --out FILE.jsonl: attention of jitk beside torch's, in one process on one stream.
+
+LISTS are as `bench_kernels` takes them, of flash_attention (with `varlen` too) and paged_attention in bf16. Peers:
+  - torch's scaled_dot_product_attention, by cuDNN and by its own flash attention;
+  - with `varlen` torch's varlen_attn over packed sequences, whose key heads are repeated beforehand, and where all sequences
+    are as long as they may be jitk's kernel without lengths;
+  - of paged_attention the same scaled_dot_product_attention over contiguous copies of the keys and values, which have no
+    pages to look up, where all sequences are equally long; and torch.sum of as many bytes, in fp32.
+Lengths are given in a list (seq_lens:...) or as large as they may be. Pages lie in no order; what lies past an end is NaN.
+Rows of three heads are checked against float32, bits over repeated launches, and peers against jitk. Protocol and output are
+those of bench_peers.py. Needs torch, and jitk by PYTHONPATH=integrations/python and JITK_LIBRARY."""
+import math
+import sys
+
+import torch
+import torch.nn.functional as functional
+from contender import bound
+from harness import ROUNDED, Problem, bytes_of, parser, random, relative_error, run
+from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.nn.attention.bias import causal_lower_right
+
+try:
+    from torch.nn.attention.varlen import varlen_attn
+except ImportError:
+    varlen_attn = None
+
+BACKENDS = {"cuDNN (torch)": SDPBackend.CUDNN_ATTENTION, "flash (torch)": SDPBackend.FLASH_ATTENTION}
+
+
+def lengths_of(problem, name, longest):
+    values = problem.given.get(name, [longest] * problem.batch)
+    if len(values) != problem.batch:
+        raise ArithmeticError(f"{name} must have {problem.batch} lengths: got {len(values)}")
+    return values
+
+
+def attend(q, k, v, causal, backend):
+    """A call of torch's attention; all tensors [batch, sequence, heads, dim]. Its own causal mask begins at the upper left."""
+    views = [tensor.transpose(1, 2) for tensor in (q, k, v)]
+    shape = q.shape[1], k.shape[1]
+    mask = {"attn_mask": causal_lower_right(*shape)} if causal and shape[0] != shape[1] else {"is_causal": causal}
+
+    def call():
+        with sdpa_kernel(backend):
+            o = functional.scaled_dot_product_attention(*views, **mask, enable_gqa=q.shape[2] != k.shape[2])
+        return o.transpose(1, 2)
+    return call
+
+
+class Attention(Problem):
+    tolerance = ROUNDED  # a rounding of P and one of O to bf16, 2^-9 each at random
+    lse_tolerance = 2e-5
+
+    def __init__(self, line):
+        super().__init__(line)
+        self.batch, self.heads, self.dim = self.size("batch", 1), self.size("heads"), self.size("head_dim")
+        self.key_heads, self.value_dim = self.size("kv_heads", self.heads), self.size("value_dim", self.dim)
+        self.causal = self.flag("causal")
+
+    def make_outputs(self, queries):
+        self.o = torch.full((self.batch, queries, self.heads, self.value_dim), math.nan, device="cuda", dtype=torch.bfloat16)
+        self.lse = torch.full((self.batch, self.heads, queries), math.nan, device="cuda")
+        self.outputs = [self.o, self.lse]
+
+    def count(self, queries, keys):
+        """Of sequences of such lengths."""
+        products = sum(m * n for m, n in zip(queries, keys, strict=True)) * self.heads * (self.dim + self.value_dim)
+        halved = self.causal and max(queries) > 1
+        self.flops = 2 * products * (0.5 if halved else 1)
+
+    def check_rows(self, sequence, head, q, k, v):
+        """A head's first rows and its last; q [queries, dim], k and v [keys, dim] are those of the sequence."""
+        for first in {0, max(0, len(q) - 256)}:
+            rows = slice(first, min(first + 256, len(q)))
+            scores = q[rows].float() @ k.float().T / math.sqrt(self.dim)
+            if self.causal:
+                query = torch.arange(rows.start, rows.stop, device="cuda")[:, None]
+                scores = scores.masked_fill(torch.arange(len(k), device="cuda")[None] > query + len(k) - len(q), -math.inf)
+            error = relative_error(self.o[sequence, rows, head], torch.softmax(scores, -1) @ v.float())
+            log_error = (self.lse[sequence, head, rows] - torch.logsumexp(scores, -1)).abs().max().item()
+            if not (error < self.tolerance and log_error < self.lse_tolerance):
+                raise ArithmeticError(f"sequence {sequence}, head {head}: relative error {error:.1e}, of lse {log_error:.1e}")
+
+    def checked_heads(self):
+        return {(0, 0), (self.batch - 1, self.heads - 1), (self.batch // 2, self.heads // 2)}
+
+    def key_head(self, head):
+        return head * self.key_heads // self.heads
+
+
+class FlashAttention(Attention):
+    def __init__(self, line):
+        super().__init__(line)
+        queries = self.size("seq_q")
+        self.queries, self.keys, self.varlen = queries, self.size("seq_k", queries), self.flag("varlen")
+        self.q = random(self.batch, self.queries, self.heads, self.dim)
+        self.k = random(self.batch, self.keys, self.key_heads, self.dim)
+        self.v = random(self.batch, self.keys, self.key_heads, self.value_dim)
+        self.make_outputs(self.queries)
+        self.query_lengths = lengths_of(self, "seq_lens_q", self.queries)
+        self.key_lengths = lengths_of(self, "seq_lens_k", self.keys)
+        self.count(self.query_lengths, self.key_lengths)
+        lengths = []
+        if self.varlen:
+            lengths = [torch.tensor(values, device="cuda", dtype=torch.int32)
+                       for values in (self.query_lengths, self.key_lengths)]
+            for sequence, length in enumerate(self.key_lengths):
+                self.k[sequence, length:] = math.nan
+                self.v[sequence, length:] = math.nan
+        self.arguments = (self.q, self.k, self.v, *lengths, self.o, self.lse)
+
+    def rows_exist(self):
+        """[batch, queries] of booleans."""
+        lengths = torch.tensor(self.query_lengths, device="cuda")
+        return torch.arange(self.queries, device="cuda")[None] < lengths[:, None]
+
+    def moved(self):
+        queries, keys = sum(self.query_lengths), sum(self.key_lengths)
+        elements = queries * self.heads * (self.dim + self.value_dim) + keys * self.key_heads * (self.dim + self.value_dim)
+        return 2 * elements + 4 * queries * self.heads
+
+    def check(self):
+        for sequence, head in self.checked_heads():
+            m, n, key_head = self.query_lengths[sequence], self.key_lengths[sequence], self.key_head(head)
+            self.check_rows(sequence, head, self.q[sequence, :m, head], self.k[sequence, :n, key_head],
+                            self.v[sequence, :n, key_head])
+        if self.varlen and not self.o[~self.rows_exist()].isnan().all():
+            raise ArithmeticError("rows past the end of a sequence are written")
+
+    def check_peer(self, result):
+        rows = self.rows_exist()
+        error = relative_error(result if result.dim() == 3 else result[rows], self.o[rows])
+        if not error < 4 * ROUNDED:
+            raise ArithmeticError(f"another result: relative difference {error:.1e}")
+
+    def torch_peers(self):
+        if self.varlen:
+            return {"varlen_attn (torch)": self.packed()} if varlen_attn else {}
+        return {name: attend(self.q, self.k, self.v, self.causal, backend) for name, backend in BACKENDS.items()}
+
+    def packed(self):
+        def pack(tensor, lengths):
+            return torch.cat([tensor[i, :length] for i, length in enumerate(lengths)])
+
+        def ends(lengths):
+            return torch.tensor([0] + lengths).cumsum(0).int().cuda()
+        group = self.heads // self.key_heads
+        q = pack(self.q, self.query_lengths)
+        k, v = (pack(tensor, self.key_lengths).repeat_interleave(group, 1) for tensor in (self.k, self.v))
+        arguments = (q, k, v, ends(self.query_lengths), ends(self.key_lengths), max(self.query_lengths), max(self.key_lengths))
+        try:
+            varlen_attn(*arguments, is_causal=self.causal)
+            return lambda: varlen_attn(*arguments, is_causal=self.causal)
+        except TypeError:
+            return lambda: varlen_attn(*arguments, window_size=(-1, 0) if self.causal else (-1, -1))
+
+    def jitk_peers(self, runtime, device):
+        if not self.varlen or not self.rows_exist().all() or self.key_lengths != [self.keys] * self.batch:
+            return {}
+        kernel = runtime.kernel(device, self.description.replace(" varlen=true", ""))
+        o, lse = torch.empty_like(self.o), torch.empty_like(self.lse)
+        launch = bound(kernel, self.q, self.k, self.v, o, lse)
+
+        def call():
+            launch()
+            return o
+        return {"jitk without lengths": call}
+
+
+class PagedAttention(Attention):
+    tolerance = 1.5 * ROUNDED  # parts are combined
+
+    def __init__(self, line):
+        super().__init__(line)
+        self.queries, self.longest, self.splits = self.size("seq_q", 1), self.size("max_kv"), self.size("splits", 64)
+        self.num_pages, self.page_size = self.size("num_pages"), self.size("page_size", 64)
+        self.lengths = lengths_of(self, "seq_lens", self.longest)
+        self.q = random(self.batch, self.queries, self.heads, self.dim)
+        self.k, self.v = (random(self.num_pages, self.page_size, self.key_heads, dim) for dim in (self.dim, self.value_dim))
+        columns = -(-self.longest // self.page_size)
+        pages = torch.randperm(self.num_pages, generator=torch.Generator().manual_seed(7))
+        self.table = pages[:self.batch * columns].reshape(self.batch, columns).int().cuda()
+        for sequence, length in enumerate(self.lengths):
+            if length % self.page_size:
+                page = self.table[sequence, length // self.page_size].item()
+                self.k[page, length % self.page_size:] = math.nan
+                self.v[page, length % self.page_size:] = math.nan
+        self.make_outputs(self.queries)
+        self.count([self.queries] * self.batch, self.lengths)
+        schedule = torch.zeros((self.splits, 8), device="cuda", dtype=torch.int32)
+        offsets = torch.zeros((self.batch + 1,), device="cuda", dtype=torch.int32)
+        lengths = torch.tensor(self.lengths, device="cuda", dtype=torch.int32)
+        self.arguments = (self.q, self.k, self.v, self.table, lengths, schedule, offsets, self.o, self.lse)
+        self.scalars = (1 / math.sqrt(self.dim),)
+
+    def prepare(self, runtime, device):
+        if self.flag("reuse_schedule"):
+            self.launcher(runtime.kernel(device, self.description.replace(" reuse_schedule=true", "")))()
+
+    def moved(self):
+        keys = sum(self.lengths) * self.key_heads * (self.dim + self.value_dim)
+        return 2 * keys + bytes_of((self.q, self.o, self.lse))
+
+    def rows_of(self, cache, sequence):
+        return cache[self.table[sequence].long()].flatten(0, 1)[:self.lengths[sequence]]
+
+    def check(self):
+        for sequence, head in self.checked_heads():
+            k, v = (self.rows_of(cache, sequence)[:, self.key_head(head)] for cache in (self.k, self.v))
+            self.check_rows(sequence, head, self.q[sequence, :, head], k, v)
+
+    def check_peer(self, result):
+        if result.dim() == 4 and not (error := relative_error(result, self.o)) < 4 * ROUNDED:
+            raise ArithmeticError(f"another result: relative difference {error:.1e}")
+
+    def torch_peers(self):
+        bytes_read = torch.rand(self.moved() // 4, device="cuda")
+        peers = {"torch.sum of as many bytes": lambda: torch.sum(bytes_read)}
+        if len(set(self.lengths)) == 1:
+            k, v = (torch.stack([self.rows_of(cache, i) for i in range(self.batch)]) for cache in (self.k, self.v))
+            causal = self.causal and self.queries > 1
+            peers.update((f"{name}, contiguous", attend(self.q, k, v, causal, each)) for name, each in BACKENDS.items())
+        return peers
+
+
+OPS = {"flash_attention": FlashAttention, "paged_attention": PagedAttention}
+
+
+def kernels_of(line):
+    description = Problem(line).description
+    return [description, description.replace(" reuse_schedule=true", ""), description.replace(" varlen=true", "")]
+
+
+def main():
+    options = parser(__doc__.splitlines()[0]).parse_args()
+    libraries = f"torch {torch.__version__}, cuDNN {torch.backends.cudnn.version()}"
+    return run(options, lambda line: OPS[line.split()[0]](line), libraries, kernels_of)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
