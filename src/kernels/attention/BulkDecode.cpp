@@ -9,9 +9,13 @@
 //
 // The keys of a block lie in pieces that are whole in one page. A piece past the end is read from outside of the cache,
 // as zeros; values of the piece that the end cuts come row by row, since what lies past it may be NaN.
+//
+// Where pieces would be small the producer is a warpgroup whose threads copy rows, each from its own page; rows past
+// the end are zeros.
 
 #include "src/kernels/attention/BulkDecode.h"
 
+#include "src/kernels/vocabulary/PagedRows.h"
 #include "src/kernels/vocabulary/Ring.h"
 #include "src/kernels/vocabulary/Roles.h"
 #include "src/kernels/vocabulary/TileRows.h"
@@ -26,7 +30,7 @@ using namespace mlir;
 namespace jitk::kernels {
 
 static constexpr int64_t kRows = 64;
-static constexpr unsigned kConsumerWarps = 4;
+static constexpr unsigned kConsumerWarps = 4, kGathererWarps = 4;
 /// Results go to memory in slices: each is handed around in shared memory first.
 static constexpr int64_t kSliceColumns = 32;
 
@@ -36,10 +40,10 @@ static int64_t pieceRows(const PagedDecodeProblem &problem) { return std::gcd(pr
 static llvm::SmallVector<DimensionPart> partsOf(int64_t dim) { return splitDimension(dim, kLeastChunk); }
 
 std::optional<BulkTile> chooseBulkTile(const PagedDecodeProblem &problem, const Target &target) {
-  constexpr int64_t kPanel = 64, kMostParts = 2, kMostDim = 256, kLeastPiece = 16;
+  constexpr int64_t kPanel = 64, kMostParts = 2, kMostDim = 256;
   constexpr int64_t kSharedBytes = sharedMemoryLimit(90), kReserved = 4096, kElementBytes = 2, kMostStages = 8;
   constexpr int64_t kSliceBytes = kRows * kSliceColumns * 4;
-  bool isServed = target.capability == 90 && target.archSpecific && pieceRows(problem) >= kLeastPiece;
+  bool isServed = target.capability == 90 && target.archSpecific;
   for (int64_t dim : {problem.keyDim, problem.valueDim}) {
     isServed = isServed && dim % kPanel == 0 && dim <= kMostDim && int64_t(partsOf(dim).size()) <= kMostParts;
   }
@@ -47,7 +51,9 @@ std::optional<BulkTile> chooseBulkTile(const PagedDecodeProblem &problem, const 
     return std::nullopt;
   }
   BulkTile tile;
-  constexpr int64_t kWide = 128;
+  // Of smaller pieces TMA would have too many to start.
+  constexpr int64_t kLeastPiece = 16, kWide = 128;
+  tile.gathers = pieceRows(problem) < kLeastPiece;
   tile.keys = std::max(problem.keyDim, problem.valueDim) <= kWide ? 128 : 64;
   int64_t queries = kRows * problem.keyDim * kElementBytes;
   int64_t block = tile.keys * (problem.keyDim + problem.valueDim) * kElementBytes;
@@ -55,12 +61,15 @@ std::optional<BulkTile> chooseBulkTile(const PagedDecodeProblem &problem, const 
   return tile;
 }
 
-llvm::SmallVector<SharedTile> bulkPieces(const PagedDecodeProblem &problem, int64_t dim) {
+llvm::SmallVector<SharedTile> bulkPieces(const PagedDecodeProblem &problem, const BulkTile &tile, int64_t dim) {
   llvm::SmallVector<SharedTile> pieces;
+  if (tile.gathers) {
+    return pieces;
+  }
   for (const DimensionPart &part : partsOf(dim)) {
-    SharedTile tile = {kScheduleBlock, part.size, problem.type};
-    pieces.push_back(TileRows::pieceOf(tile, pieceRows(problem)));
-    llvm::append_range(pieces, Ring::piecesOf(tile));
+    SharedTile block = {kScheduleBlock, part.size, problem.type};
+    pieces.push_back(TileRows::pieceOf(block, pieceRows(problem)));
+    llvm::append_range(pieces, Ring::piecesOf(block));
   }
   return pieces;
 }
@@ -87,6 +96,9 @@ private:
   Carried pagesOf(const DecodedKeys &keys, Value table, Value block);
   void loadBlock(const Ring &ring, const RingPosition &position, StringRef tensor, int64_t dim, const DecodedKeys &keys,
                  Value block, ValueRange pages);
+  Carried gather(const DecodedKeys &keys, ValueRange positions);
+  void gatherBlock(const Ring &ring, const RingPosition &position, StringRef tensor, int64_t dim,
+                   const PagedBlock &block);
 
   struct State {
     SoftmaxState softmax;
@@ -123,14 +135,19 @@ BulkDecodeWriter::BulkDecodeWriter(KernelBuilder &builder, const PagedDecodeProb
   for (const DimensionPart &part : valueParts_) {
     values.push_back({tile.keys, part.size, problem.type});
   }
-  keys_.emplace(b, tile.stages, keys, kConsumerWarps);
-  values_.emplace(b, tile.stages, values, kConsumerWarps);
+  auto makeRing = [&](ArrayRef<SharedTile> tiles) {
+    return tile.gathers ? Ring::gathered(b, tile.stages, tiles, kConsumerWarps, kGathererWarps)
+                        : Ring(b, tile.stages, tiles, kConsumerWarps);
+  };
+  keys_.emplace(makeRing(keys));
+  values_.emplace(makeRing(values));
 }
 
 void BulkDecodeWriter::write() {
   auto consumeAll = [&] { consume(); };
   auto produceAll = [&] { produce(); };
-  specialize(b, {Role{.numWarps = kConsumerWarps, .body = consumeAll}, Role{.numWarps = 1, .body = produceAll}});
+  specialize(b, {Role{.numWarps = kConsumerWarps, .body = consumeAll},
+                 Role{.numWarps = tile_.gathers ? kGathererWarps : 1, .body = produceAll}});
 }
 
 void BulkDecodeWriter::forEachSequence(ValueRange carried, SequenceBody body) {
@@ -151,7 +168,7 @@ void BulkDecodeWriter::produce() {
   Carried start = {keys.slot, keys.phase, values.slot, values.phase};
   forEachSequence(start, [&](const ScheduledPart &, const DecodedKeys &keys, ValueRange now) {
     Value hasKeys = b.lessThan(keys.begin, keys.end);
-    return b.ifThen(hasKeys, [&] { return produce(keys, now); }, now);
+    return b.ifThen(hasKeys, [&] { return tile_.gathers ? gather(keys, now) : produce(keys, now); }, now);
   });
 }
 
@@ -232,6 +249,42 @@ BulkDecodeWriter::Carried BulkDecodeWriter::produce(const DecodedKeys &keys, Val
     Carried result = {key.slot, key.phase, value.slot, value.phase};
     llvm::append_range(result, next);
     return result;
+  });
+  carried.truncate(4);
+  return carried;
+}
+
+// --- the producer that gathers
+
+void BulkDecodeWriter::gatherBlock(const Ring &ring, const RingPosition &position, StringRef tensor, int64_t dim,
+                                   const PagedBlock &block) {
+  Value rowStride = b.mul(b.toI64(b.size("kv_heads")), b.i64(dim));
+  Value head = b.mul(b.toI64(decodedTile(b, problem_, kRows).keyHead), b.i64(dim));
+  ring.awaitEmpty(position);
+  for (auto [tile, part] : llvm::enumerate(partsOf(dim))) {
+    Value base = b.advance(b.tensorParameter(tensor), b.add(head, b.i64(part.offset)));
+    Value pointers = b.pointers({base, rowStride}, block.rows, b.range(part.size));
+    ring.gather(position, unsigned(tile), pointers, b.asColumn(block.exists, part.size));
+  }
+  ring.signal(position.slot);
+}
+
+BulkDecodeWriter::Carried BulkDecodeWriter::gather(const DecodedKeys &keys, ValueRange positions) {
+  // Where rows lie is the same for keys and values.
+  PagedCache cache = {{}, b.size("num_pages"), problem_.pageSize, {}};
+  PagedRows rows(b, cache, tableOf(b, problem_, keys.sequence), tile_.keys);
+  Carried carried = llvm::to_vector(positions);
+  carried.push_back(rows.entries(keys.begin, keys.end));
+  carried = b.loop(b.i32(0), numBlocks(keys), 1, carried, [&](Value block, ValueRange now) -> Carried {
+    // The entries of a block are asked for a block earlier.
+    Value next = rows.entries(firstKey(keys, b.add(block, b.i32(1))), keys.end);
+    RingPosition key = {now[0], now[1]}, value = {now[2], now[3]};
+    PagedBlock where = rows.locate(now[4], firstKey(keys, block), keys.end);
+    gatherBlock(*keys_, key, problem_.keyCache, problem_.keyDim, where);
+    gatherBlock(*values_, value, problem_.valueCache, problem_.valueDim, where);
+    key = keys_->next(key);
+    value = values_->next(value);
+    return {key.slot, key.phase, value.slot, value.phase, next};
   });
   carried.truncate(4);
   return carried;

@@ -42,9 +42,10 @@ Result<BuiltKernel> buildPagedAttention(const Description &description, const Ta
 Result<BuiltKernel> buildPagedAttention(const Description &description, std::optional<BulkTile> tile,
                                         const Target &target, MLIRContext &context) {
   PagedDecodeProblem problem = describe(description, context);
-  KernelSignature signature = tile ? declarePagedDecode(description, problem, bulkPieces(problem, problem.keyDim),
-                                                        bulkPieces(problem, problem.valueDim))
-                                   : declarePagedDecode(description, problem);
+  KernelSignature signature = tile
+                                  ? declarePagedDecode(description, problem, bulkPieces(problem, *tile, problem.keyDim),
+                                                       bulkPieces(problem, *tile, problem.valueDim))
+                                  : declarePagedDecode(description, problem);
   KernelProgram program(context, signature, target);
   addScheduleStep(program, signature, description);
   if (tile) {

@@ -12,21 +12,36 @@ Value PagedRows::page(Value entry) const {
 
 PagedBlock PagedRows::locate(Value firstRow, Value numRows) const {
   KernelBuilder &b = builder_;
-  Value pageSize = b.i32(cache_.pageSize), rowStride = cache_.rowStride, inBlock = b.range(blockRows_);
-  Value exists = b.lessThan(inBlock, b.splat(b.sub(numRows, firstRow), {blockRows_}));
   if (cache_.pageSize % blockRows_ == 0) {
+    Value pageSize = b.i32(cache_.pageSize), rowStride = cache_.rowStride, inBlock = b.range(blockRows_);
+    Value exists = b.lessThan(inBlock, b.splat(b.sub(numRows, firstRow), {blockRows_}));
     // The block lies in one page: one entry for all rows, which differ by constants.
     Value pageRow = b.mul(b.toI64(page(b.load(b.advance(table_, b.div(firstRow, pageSize))))), b.i64(cache_.pageSize));
     Value first = b.add(pageRow, b.toI64(b.rem(firstRow, pageSize)));
     return {{b.advance(cache_.base, b.mul(first, rowStride)), rowStride}, inBlock, exists};
   }
-  // Rows past the end have the entry of the last one: theirs may not exist.
-  Value rows = b.add(b.splat(firstRow, {blockRows_}), inBlock);
-  rows = b.minimum(rows, b.splat(b.sub(numRows, b.i32(1)), {blockRows_}));
-  Value pageSizes = b.splat(pageSize, {blockRows_});
-  Value pages = page(b.load(b.pointers(table_, b.div(rows, pageSizes))));
-  Value pageRows = b.mul(b.toI64(pages), b.splat(b.i64(cache_.pageSize), {blockRows_}));
-  return {{cache_.base, rowStride}, b.add(pageRows, b.toI64(b.rem(rows, pageSizes))), exists};
+  return locate(entries(firstRow, numRows), firstRow, numRows);
+}
+
+/// Of the block, i32; those past the end are the last one.
+Value PagedRows::rowsOf(Value firstRow, Value numRows) const {
+  KernelBuilder &b = builder_;
+  Value rows = b.add(b.splat(firstRow, {blockRows_}), b.range(blockRows_));
+  return b.minimum(rows, b.splat(b.sub(numRows, b.i32(1)), {blockRows_}));
+}
+
+Value PagedRows::entries(Value firstRow, Value numRows) const {
+  KernelBuilder &b = builder_;
+  Value indices = b.div(rowsOf(firstRow, numRows), b.splat(b.i32(cache_.pageSize), {blockRows_}));
+  return b.load(b.pointers(table_, indices));
+}
+
+PagedBlock PagedRows::locate(Value entries, Value firstRow, Value numRows) const {
+  KernelBuilder &b = builder_;
+  Value exists = b.lessThan(b.range(blockRows_), b.splat(b.sub(numRows, firstRow), {blockRows_}));
+  Value inPage = b.rem(rowsOf(firstRow, numRows), b.splat(b.i32(cache_.pageSize), {blockRows_}));
+  Value pageRows = b.mul(b.toI64(page(entries)), b.splat(b.i64(cache_.pageSize), {blockRows_}));
+  return {{cache_.base, cache_.rowStride}, b.add(pageRows, b.toI64(inPage)), exists};
 }
 
 void PagedRows::fill(Value buffer, const PagedBlock &block, Value columns) const {

@@ -36,12 +36,17 @@ public:
   /// The rows from `firstRow`, a multiple of blockRows below `numRows`, the rows of the sequence. An entry that names
   /// no page names the nearest one: what is read then means nothing, but lies in the cache.
   PagedBlock locate(mlir::Value firstRow, mlir::Value numRows) const;
+  /// The same in two halves, so that the table can be asked early: the entries of the block's rows, i32 [blockRows], of
+  /// which those past the end are the last row's; `firstRow` may lie past the end.
+  mlir::Value entries(mlir::Value firstRow, mlir::Value numRows) const;
+  PagedBlock locate(mlir::Value entries, mlir::Value firstRow, mlir::Value numRows) const;
 
   /// Fills a buffer with the columns of such rows, zeros where there is no row: what lies there may be NaN, which a
   /// weight of zero does not remove.
   void fill(mlir::Value buffer, const PagedBlock &block, mlir::Value columns) const;
 
 private:
+  mlir::Value rowsOf(mlir::Value firstRow, mlir::Value numRows) const;
   mlir::Value page(mlir::Value entry) const;
 
   KernelBuilder &builder_;

@@ -23,8 +23,9 @@ static ttg::MemDescType vectorType(KernelBuilder &b, llvm::ArrayRef<int64_t> sha
 }
 
 Ring::Ring(KernelBuilder &builder, int64_t stages, llvm::ArrayRef<SharedTile> tiles, unsigned consumerWarps,
-           unsigned sharers, const Vectors &vectors, int64_t replicas)
-    : builder_(builder), stages_(stages), replicas_(replicas), sharers_(sharers), tiles_(tiles) {
+           unsigned sharers, const Vectors &vectors, int64_t replicas, unsigned gathererWarps)
+    : builder_(builder), stages_(stages), replicas_(replicas), sharers_(sharers), gathererWarps_(gathererWarps),
+      tiles_(tiles) {
   assert((sharers == 1 || sharers == builder.clusterSize()) && "all CTAs of a cluster share, or none");
   for (const SharedTile &tile : tiles) {
     buffers_.push_back(ttg::LocalAllocOp::create(builder, tile.bufferType(stages * replicas)));
@@ -32,7 +33,9 @@ Ring::Ring(KernelBuilder &builder, int64_t stages, llvm::ArrayRef<SharedTile> ti
   for (int64_t size : vectors.sizes) {
     vectors_.push_back(ttg::LocalAllocOp::create(builder, vectorType(builder, {stages, size}, vectors.elementType)));
   }
-  full_ = makeBarriers(builder, stages, (tiles.empty() ? 0 : 1) + vectors.writerWarps);
+  constexpr unsigned kThreadsOfWarp = 32;
+  unsigned fillers = gathererWarps ? gathererWarps * kThreadsOfWarp : tiles.empty() ? 0 : 1;
+  full_ = makeBarriers(builder, stages, fillers + vectors.writerWarps);
   empty_ = makeBarriers(builder, stages, consumerWarps * sharers);
 }
 
@@ -145,8 +148,20 @@ void Ring::loadShared(const RingPosition &position, unsigned tile, const SharedT
   copy.setMulticast(true);
 }
 
+void Ring::gather(const RingPosition &position, unsigned tile, Value pointers, Value mask) const {
+  ttg::AsyncCopyGlobalToLocalOp::create(builder_, pointers, this->tile(position, tile), mask);
+}
+
+void Ring::signal(Value slot) const {
+  ttng::AsyncCopyMbarrierArriveOp::create(builder_, barrierAt(builder_, full_, slot), /*noIncrement=*/true);
+}
+
 void Ring::await(const RingPosition &position) const {
   ttng::WaitBarrierOp::create(builder_, barrierAt(builder_, full_, position.slot), position.phase);
+  if (gathererWarps_) {
+    // What threads have copied is for the tensor cores to read.
+    ttng::FenceAsyncSharedOp::create(builder_, /*bCluster=*/false);
+  }
 }
 
 Value Ring::tile(const RingPosition &position, unsigned tile, Value replica) const {

@@ -1,4 +1,4 @@
-// A ring of slots in shared memory that a producer fills by TMA and consumers empty.
+// A ring of slots in shared memory that a producer fills by TMA, or by copies of its threads, and consumers empty.
 //
 //              slot 0          slot 1          slot 2
 //          +-------------+ +-------------+ +-------------+
@@ -13,6 +13,11 @@
 // Beside its tiles, or instead of them, a slot can have vectors, which a role stores from registers:
 //
 //   writer:    awaitEmpty -> write, write, ... -> publish -> next slot
+//
+// Tiles that TMA cannot move, whose rows lie scattered, are gathered: each thread of a role copies 16 bytes at a time
+// (cp.async), and has the full barrier of the slot told when its copies have landed, without waiting for them:
+//
+//   gatherer:  awaitEmpty -> gather, gather, ... -> signal -> next slot
 //
 // A barrier tells rounds apart by one bit, the phase: it flips each time the position passes slot 0.
 //
@@ -47,7 +52,13 @@ public:
   /// roles that use it. `sharers` is the cluster's size where its CTAs, which then run through as many slots each,
   /// share tiles; else 1.
   Ring(KernelBuilder &builder, int64_t stages, llvm::ArrayRef<SharedTile> tiles, unsigned consumerWarps,
-       unsigned sharers = 1, const Vectors &vectors = {}, int64_t replicas = 1);
+       unsigned sharers = 1, const Vectors &vectors = {}, int64_t replicas = 1)
+      : Ring(builder, stages, tiles, consumerWarps, sharers, vectors, replicas, 0) {}
+  /// A ring whose tiles a role of `gathererWarps` warps gathers.
+  static Ring gathered(KernelBuilder &builder, int64_t stages, llvm::ArrayRef<SharedTile> tiles, unsigned consumerWarps,
+                       unsigned gathererWarps) {
+    return Ring(builder, stages, tiles, consumerWarps, 1, {}, 1, gathererWarps);
+  }
 
   RingPosition start() const;
   /// Where a producer starts whose consumers have the slots first, and are to release each before it can be acquired.
@@ -85,7 +96,14 @@ public:
   void loadShared(const RingPosition &position, unsigned tile, const SharedTile &piece, mlir::Value matrix,
                   mlir::Value row, mlir::Value column) const;
 
-  // The writer of the vectors.
+  // The gatherers, all warps of the role.
+  /// Starts the copies of the tile's elements from `pointers`, [rows, columns], of which 8 or more follow one another
+  /// and lie at a multiple of 16 bytes; those that `mask` leaves out become zero.
+  void gather(const RingPosition &position, unsigned tile, mlir::Value pointers, mlir::Value mask) const;
+  /// All copies into the slot are started: it is full once they have landed.
+  void signal(mlir::Value slot) const;
+
+  // The gatherers, and the writer of the vectors.
   /// Waits until the slot is empty.
   void awaitEmpty(const RingPosition &position) const;
   void write(const RingPosition &position, unsigned vector, mlir::Value contents) const;
@@ -112,11 +130,13 @@ public:
   void releaseRead(mlir::Value slot) const;
 
 private:
+  Ring(KernelBuilder &builder, int64_t stages, llvm::ArrayRef<SharedTile> tiles, unsigned consumerWarps,
+       unsigned sharers, const Vectors &vectors, int64_t replicas, unsigned gathererWarps);
   mlir::Value vector(const RingPosition &position, unsigned vector) const;
 
   KernelBuilder &builder_;
   int64_t stages_, replicas_;
-  unsigned sharers_;
+  unsigned sharers_, gathererWarps_;
   llvm::SmallVector<SharedTile> tiles_;
   llvm::SmallVector<mlir::Value> buffers_; ///< of each tile: [stages * replicas, rows, columns]
   llvm::SmallVector<mlir::Value> vectors_; ///< of each vector: [stages, numbers]
