@@ -12,6 +12,7 @@ Rows of three heads are checked against float32, bits over repeated launches, an
 those of bench_peers.py. Needs torch, and jitk by PYTHONPATH=integrations/python and JITK_LIBRARY."""
 import math
 import sys
+import warnings
 
 import torch
 import torch.nn.functional as functional
@@ -234,6 +235,7 @@ def kernels_of(line):
 
 def main():
     options = parser(__doc__.splitlines()[0]).parse_args()
+    warnings.simplefilter("ignore", UserWarning)  # why torch takes a backend or not
     libraries = f"torch {torch.__version__}, cuDNN {torch.backends.cudnn.version()}"
     return run(options, lambda line: OPS[line.split()[0]](line), libraries, kernels_of)
 
