@@ -1,15 +1,18 @@
 #include "src/kernels/vocabulary/PartialAttention.h"
 
+#include <algorithm>
 #include <limits>
 
 using namespace mlir;
 
 namespace jitk::kernels {
 
-/// Slots whose loads are issued together: the loop over slots waits for memory once for so many.
-static constexpr int64_t kSlotsInFlight = 4;
-
-static int64_t sizeOf(Value vector) { return cast<RankedTensorType>(vector.getType()).getShape().front(); }
+/// Slots whose loads are issued together, a power of two: the loop over slots waits for memory once for so many. A row
+/// is a warp's, whose lanes hold 64 numbers each.
+static int64_t slotsInFlight(int64_t dim) {
+  constexpr int64_t kNumbers = 2048, kLeast = 4, kMost = 32;
+  return std::clamp(int64_t(llvm::bit_floor(uint64_t(kNumbers / dim))), kLeast, kMost);
+}
 
 /// Row `slot * numRows` of both arrays.
 static Value firstRow(KernelBuilder &b, const PartialResults &where, Value slot) {
@@ -44,46 +47,36 @@ void storePartial(KernelBuilder &b, const PartialResults &where, Value slot, Val
 }
 
 CombinedAttention combinePartials(KernelBuilder &b, const PartialResults &where, Value firstSlot, Value endSlot,
-                                  Value rows) {
-  int64_t numRows = sizeOf(rows);
+                                  Value firstRow, int64_t numRows) {
   SmallVector<DimensionPart> chunks = splitDimension(where.dim, kLeastChunk);
   SoftmaxState initial = initialSoftmax(b, numRows);
   SmallVector<Value> carried = {initial.maximum, initial.sum};
   for (const DimensionPart &chunk : chunks) {
     carried.push_back(b.full(0, {numRows, chunk.size}, b.getF32Type()));
   }
-
-  struct Part {
-    Value score;
+  // All (slot, row) of a step are the rows of one tensor, rows fastest: each warp has those of one row, and its loads
+  // wait for nothing.
+  const int64_t inFlight = slotsInFlight(where.dim), size = inFlight * numRows;
+  Value last = b.splat(b.sub(where.numRows, b.i32(1)), {size});
+  Value rowInTile = b.rem(b.range(size), b.splat(b.i32(numRows), {size}));
+  Value rows = b.toI64(b.minimum(b.add(b.splat(firstRow, {size}), rowInTile), last));
+  Value slotInStep = b.div(b.range(size), b.splat(b.i32(numRows), {size}));
+  carried = b.loop(firstSlot, endSlot, inFlight, carried, [&](Value slot, ValueRange now) {
+    Value slots = b.add(b.splat(slot, {size}), slotInStep), exists = b.lessThan(slots, b.splat(endSlot, {size}));
+    Value slotRows = b.add(b.mul(b.toI64(slots), b.splat(b.toI64(where.numRows), {size})), rows);
+    Value scores = b.load(b.pointers(where.log2Sums, slotRows), exists, -std::numeric_limits<double>::infinity());
     SmallVector<Value> outputs;
-  };
-  auto load = [&](Value slot) {
-    Value exists = b.lessThan(slot, endSlot), slotRow = firstRow(b, where, slot);
-    Part part;
-    part.score = b.load(b.pointers(b.advance(where.log2Sums, slotRow), rows), b.splat(exists, {numRows}),
-                        -std::numeric_limits<double>::infinity());
     for (const DimensionPart &chunk : chunks) {
-      part.outputs.push_back(
-          b.load(outputPointers(b, where, slotRow, rows, chunk), b.splat(exists, {numRows, chunk.size})));
+      MatrixView view = {b.advance(where.outputs, b.i32(chunk.offset)), b.i64(where.dim)};
+      outputs.push_back(b.load(b.pointers(view, slotRows, b.range(chunk.size)), b.asColumn(exists, chunk.size)));
     }
-    return part;
-  };
-  carried = b.loop(firstSlot, endSlot, kSlotsInFlight, carried, [&](Value slot, ValueRange values) {
-    SmallVector<Part> parts;
-    for (int64_t i = 0; i < kSlotsInFlight; ++i) {
-      parts.push_back(load(b.add(slot, b.i32(i))));
-    }
-    SmallVector<Value> next = llvm::to_vector(values);
-    for (const Part &part : parts) {
-      SoftmaxStep step = accumulateSoftmax(b, {next[0], next[1]}, b.asColumn(part.score, 1));
-      next[0] = step.state.maximum;
-      next[1] = step.state.sum;
-      Value weight = b.reshape(step.weights, {numRows});
-      for (auto [index, output] : llvm::enumerate(part.outputs)) {
-        int64_t columns = chunks[index].size;
-        Value kept = b.mulf(next[2 + index], b.asColumn(step.rescale, columns));
-        next[2 + index] = b.addf(kept, b.mulf(output, b.asColumn(weight, columns)));
-      }
+    SoftmaxStep step = accumulateSoftmax(b, {now[0], now[1]}, b.transpose(b.reshape(scores, {inFlight, numRows})));
+    Value weights = b.reshape(b.transpose(step.weights), {size});
+    SmallVector<Value> next = {step.state.maximum, step.state.sum};
+    for (auto [output, chunk, kept] : llvm::zip_equal(outputs, chunks, now.drop_front(2))) {
+      Value weighted = b.mulf(output, b.asColumn(weights, chunk.size));
+      Value sum = b.reduceSum(b.reshape(weighted, {inFlight, numRows, chunk.size}), 0);
+      next.push_back(b.addf(b.mulf(kept, b.asColumn(step.rescale, chunk.size)), sum));
     }
     return next;
   });

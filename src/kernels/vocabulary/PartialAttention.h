@@ -40,8 +40,9 @@ struct CombinedAttention {
   llvm::SmallVector<mlir::Value> outputs; ///< of each chunk, not normalized
 };
 
-/// Combines the slots from `firstSlot` to before `endSlot` (i32) for the rows `rows`, all of which exist.
+/// Combines the slots from `firstSlot` to before `endSlot` (i32) for `numRows` rows, a power of two, from `firstRow`
+/// (i32) on; past the last row there is, that one is combined.
 CombinedAttention combinePartials(KernelBuilder &builder, const PartialResults &where, mlir::Value firstSlot,
-                                  mlir::Value endSlot, mlir::Value rows);
+                                  mlir::Value endSlot, mlir::Value firstRow, int64_t numRows);
 
 } // namespace jitk::kernels
