@@ -42,7 +42,7 @@ struct Options {
   std::vector<std::string> problems;
   std::string out, peer = "cublaslt", store;
   int device = 0, calls = 20, replays = 30, pause = 30;
-  double limit = HUGE_VAL;
+  double seconds = HUGE_VAL;
   bool programmatic = false;
 };
 
@@ -607,8 +607,8 @@ static int run(const Options &options, const std::string &command) {
   bool failed = false;
   for (const Problem &problem : problems) {
     std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
-    if (elapsed.count() > options.limit) {
-      std::printf("%-70s not begun: the time was up\n", problem.line.c_str());
+    if (elapsed.count() > options.seconds) {
+      std::printf("%-70s not timed: no time was left\n", problem.line.c_str());
       continue;
     }
     report.measurements.push_back(bench.measure(problem));
@@ -639,7 +639,7 @@ int main(int argc, char **argv) {
   app.add_option("--device", options.device, "number of the GPU");
   app.add_option("--store", options.store, "folder of the kernel store (default: none)");
   app.add_flag("--programmatic", options.programmatic, "jitk's launches may overlap (programmatic dependent launch)");
-  app.add_option("--limit", options.limit, "seconds after which no further problem is begun");
+  app.add_option("--seconds", options.seconds, "begin with no problem after so many");
   app.add_option("--calls", options.calls, "most calls in a graph")->check(CLI::PositiveNumber);
   app.add_option("--replays", options.replays, "replays of each")->check(CLI::PositiveNumber);
   app.add_option("--pause", options.pause, "milliseconds of rest before a turn")->check(CLI::NonNegativeNumber);

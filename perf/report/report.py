@@ -78,9 +78,10 @@ def by_op(rows):
 def page_of_runs(read, prefix, pictures):
     """A section for each op. `pictures` are those of each op, and of all under the name ''."""
     header = read.header
-    commits = ", ".join(sorted({run["commit"] for run in read.runs if "commit" in run})) or "?"
+    def all_of(name):
+        return ", ".join(sorted({run[name] for run in read.runs if name in run})) or "?"
     text = [f"# Kernels on {header['device']}, {header['date']}",
-            f"Commit {commits}. Command: `{header['command']}`. Every result was checked before it was timed.",
+            f"Commit {all_of('commit')}, build {all_of('build')}. Command: `{header['command']}`. Every result was checked before it was timed.",
             *[f"![{suffix[1:-4]}]({prefix.name}{suffix})" for suffix in pictures.get("", [])],
             "| part | program | s | |\n|---|---|---|---|\n" + "\n".join(
                 f"| {run['part']} | `{run.get('command', '')}` | {run['seconds']:.0f} | {said_of(run)} |" for run in read.runs)]
