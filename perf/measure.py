@@ -58,15 +58,18 @@ class Part:
         return [sys.executable, str(HERE / "peers" / self.program), *lists, "--out", str(file), *self.options, *seconds], file
 
 
-PEERS = ("torch", "triton")
 # In the order of what is asked for most: what comes last has what the others leave.
 PARTS = [
     Part("matmul", 75, ["matmul.txt"]),
-    Part("fp8", 60, ["fp8_block_matmul.txt"]),
-    Part("peers", 90, ["peers.txt"], "bench_peers.py", modules=PEERS),
+    Part("fp8", 50, ["fp8_block_matmul.txt"]),
+    Part("attention", 35, ["flash_attention.txt"], "torch_attention.py", modules=("torch",)),
+    Part("peers", 85, ["peers.txt"], "bench_peers.py", modules=("torch", "triton")),
     Part("grouped", 40, ["grouped_fp8_block_matmul.txt"]),
-    Part("mla", 45, ["mla_decode.txt"], options=("--peer", "none", "--pause", "10")),
-    Part("gated", 70, ["gated_delta_rule.txt"], options=("--peer", "none", "--pause", "10")),
+    Part("paged", 60, ["paged_attention.txt"], "torch_attention.py", ("--rounds", "2"), modules=("torch",)),
+    Part("varlen", 25, ["varlen.txt"], "torch_attention.py", ("--rounds", "2"), modules=("torch",)),
+    Part("grid", 60, ["flash_attention_grid.txt"], "torch_attention.py", ("--rounds", "2"), modules=("torch",)),
+    Part("mla", 40, ["mla_decode.txt"], options=("--peer", "none", "--pause", "10")),
+    Part("gated", 65, ["gated_delta_rule.txt"], options=("--peer", "none", "--pause", "10")),
 ]
 
 
