@@ -16,6 +16,19 @@ static Status checkOption(std::string_view name, int64_t value) {
   return okStatus();
 }
 
+/// A configuration that is put together of two models' would be planned as the one and served as the other.
+static void checkArchitectures(Configuration &configuration, const std::string &model, std::string_view wanted) {
+  if (!configuration.has("architectures")) {
+    return;
+  }
+  for (const std::string &found : configuration.words("architectures")) {
+    if (found != wanted) {
+      configuration.contradict("architectures", "be " + std::string(wanted) + " where model_type is " + model,
+                               "'" + found + "'");
+    }
+  }
+}
+
 Result<ModelPlan> planModel(std::string_view text, const PlanOptions &options) {
   JITK_TRY(checkOption("tensor parallelism", options.tensorParallel));
   JITK_TRY(checkOption("the largest number of tokens", options.maxTokens));
@@ -25,8 +38,10 @@ Result<ModelPlan> planModel(std::string_view text, const PlanOptions &options) {
   plan.model = configuration.word("model_type");
   JITK_TRY(configuration.takeStatus());
   if (plan.model == "deepseek_v3") {
+    checkArchitectures(configuration, plan.model, "DeepseekV3ForCausalLM");
     JITK_TRY(planDeepSeekV3(configuration, plan));
   } else if (plan.model == "qwen3_next") {
+    checkArchitectures(configuration, plan.model, "Qwen3NextForCausalLM");
     JITK_TRY(planQwen3Next(configuration, plan));
   } else {
     return invalidArgument("field model_type must be deepseek_v3 or qwen3_next: got '" + plan.model + "'");

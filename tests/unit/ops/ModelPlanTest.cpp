@@ -443,6 +443,26 @@ TEST_CASE("what is no configuration is refused") {
   CHECK(failureOf(R"({"model_type": "llama"})") == "field model_type must be deepseek_v3 or qwen3_next: got 'llama'");
 }
 
+TEST_CASE("architectures that are another model's than model_type are refused") {
+  CHECK(failureWith("deepseek-v3", "model_type", "\"qwen3_next\"") ==
+        "field architectures must be Qwen3NextForCausalLM where model_type is qwen3_next: got 'DeepseekV3ForCausalLM'");
+  CHECK(failureWith("qwen3-next-80b-a3b", "architectures", R"(["Qwen3NextForCausalLM", "DeepseekV3ForCausalLM"])") ==
+        "field architectures must be Qwen3NextForCausalLM where model_type is qwen3_next: got 'DeepseekV3ForCausalLM'");
+  CHECK(failureWith("deepseek-v3", "architectures", R"(["LlamaForCausalLM"])") ==
+        "field architectures must be DeepseekV3ForCausalLM where model_type is deepseek_v3: got 'LlamaForCausalLM'");
+  CHECK(failureWith("deepseek-v3", "architectures", "3") == "field architectures must be a list of strings: got 3");
+  for (const char *nothing : {"", "null", "[]"}) {
+    CAPTURE(nothing); // read on, to what is wrong as well
+    Json json = Json::parse(readModel("deepseek-v3"));
+    json.erase("architectures");
+    if (*nothing) {
+      json["architectures"] = Json::parse(nothing);
+    }
+    json["hidden_size"] = 0;
+    CHECK(failureOf(json.dump()).starts_with("field hidden_size must be"));
+  }
+}
+
 TEST_CASE("options out of range are refused") {
   CHECK(failureOf("{}", {0, 16}) == "tensor parallelism must be between 1 and 2147483392: got 0");
   CHECK(failureOf("{}", {1, 0}) == "the largest number of tokens must be between 1 and 2147483392: got 0");
