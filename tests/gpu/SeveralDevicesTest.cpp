@@ -3,6 +3,7 @@
 #include "tests/gpu/EngineDriver.h"
 #include "tests/gpu/OnDevice.h"
 
+#include <numeric>
 #include <thread>
 
 using namespace jitk;
@@ -165,6 +166,58 @@ TEST_SUITE("gpu/SeveralDevices") {
       CHECK(outputOf(tensors[0]) == outputOf(tensors[1]));
     }
     CHECK(host.runtime.counters().loads == counters.loads);
+  }
+
+  TEST_CASE("a plain kernel, which is launched by the driver directly, runs on its own device") {
+    requireTwoDevices();
+    TwoDevices host;
+    EngineDriver driver;
+    constexpr int64_t kCount = 1000;
+    // Where it runs shows in the numbers too: each device has its own offset.
+    const api::Description description = api::Description::create(
+        "user_kernel", {{"language", "cuda"},
+                        {"source", "extern \"C\" __global__ void count(int *to, int n, int offset) {\n"
+                                   "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+                                   "  if (i < n) { to[i] = offset + i; }\n"
+                                   "}\n"},
+                        {"entry", "count"},
+                        {"arguments", "to: written int32[n], n: int32, offset: int32"},
+                        {"grid", "ceil(n/128)"},
+                        {"block", "128"},
+                        {"n", "*"},
+                        {"offset", "*"}});
+    std::vector<api::Kernel> kernels;
+    std::vector<api::Buffer> buffers;
+    for (const api::Device &device : host.devices) {
+      kernels.push_back(api::Kernel::obtain(host.runtime, device, description));
+      buffers.emplace_back(device, kCount * sizeof(int32_t));
+    }
+    for (int current = -1; current < kNumDevices; ++current) {
+      CAPTURE(current);
+      std::thread([&] {
+        EngineDriver::Context context = nullptr;
+        if (current >= 0) {
+          CHECK(driver.retainPrimary(&context, current) == 0);
+          CHECK(driver.setCurrent(context) == 0);
+        }
+        for (int round = 0; round < 3; ++round) { // the first of all is looked at in full
+          for (size_t i = 0; i < kNumDevices; ++i) {
+            host.devices[i].fill(buffers[i].address(), 0xFF, buffers[i].size());
+            const auto first = static_cast<int64_t>(100'000 * (i + 1)) + round;
+            kernels[i].launch({buffers[i].address()}, {kCount, first}, {});
+            host.devices[i].synchronize();
+            std::vector<int32_t> found(kCount, -1), wanted(kCount);
+            std::iota(wanted.begin(), wanted.end(), static_cast<int32_t>(first));
+            host.devices[i].copyToHost(found.data(), buffers[i].address(), buffers[i].size());
+            CHECK(found == wanted);
+          }
+        }
+        CHECK(driver.current() == context);
+        if (current >= 0) {
+          CHECK(driver.releasePrimary(current) == 0);
+        }
+      }).join();
+    }
   }
 
   TEST_CASE("what is of the other device is refused, and nothing is enqueued") {

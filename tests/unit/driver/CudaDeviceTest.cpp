@@ -1,5 +1,6 @@
 #include "backends/nvidia/driver/CudaDevice.h"
 
+#include "src/runtime/Kernel.h"
 #include "tests/fakes/FakeCuda.h"
 
 #include <algorithm>
@@ -457,6 +458,74 @@ TEST_CASE("two devices launch in contexts of their own, from any thread") {
   CHECK(fixture.fake->launches.size() == 400);
   CHECK(std::all_of(fixture.fake->launches.begin(), fixture.fake->launches.end(),
                     [](const test::FakeLaunch &launch) { return launch.hadContext; }));
+}
+
+/// A kernel of one tensor and one size that is launched plainly, once it was launched in full.
+static std::shared_ptr<const Kernel> plainKernel(std::shared_ptr<Device> device) {
+  using Kind = Argument::Kind;
+  const Expression n = Expression::dimension(0);
+  Recipe recipe;
+  recipe.dimensions = {"n"};
+  recipe.tensors = {"to"};
+  recipe.alignments = {4};
+  LaunchStep step;
+  step.symbol = "plain";
+  step.grid = {Expression::binary(Expression::Op::CeilDiv, n, Expression::constant(128)), Expression::constant(1),
+               Expression::constant(1)};
+  step.threads = 128;
+  step.arguments = {{Kind::Tensor, 0, {}}, {Kind::Integer32, 0, n}};
+  recipe.steps = {step};
+  auto problem = std::make_shared<const Problem>(Description("plain", {{"n", *Dimension::parse("*")}}));
+  Entry entry{Key({"plain", device->target().toString(), "build", "", "stub"}), recipe.serialize(), {}, kCode};
+  return *Kernel::load(std::move(device), std::move(problem),
+                       {std::make_shared<const Entry>(std::move(entry)), Tier::Compiled, 0});
+}
+
+TEST_CASE("plain kernels of two devices are enqueued once each, in their own contexts, whatever is current") {
+  Fixture fixture;
+  fixture.fake->minor[1] = fixture.fake->minor[0];
+  fixture.fake->major[1] = fixture.fake->major[0];
+  std::shared_ptr<Device> devices[] = {fixture.device(0), fixture.device(1)};
+  api::CUcontext contexts[2] = {};
+  std::vector<std::shared_ptr<const Kernel>> kernels;
+  for (int i = 0; i < 2; ++i) {
+    (*fixture.driver)->primaryCtxRetain(&contexts[i], i);
+    kernels.push_back(plainKernel(devices[i]));
+  }
+  const std::vector<uint64_t> tensors = {0x1000};
+  const std::vector<int64_t> dimensions = {300};
+  int stream = 0;
+  auto launch = [&](size_t i, void *on) {
+    return kernels[i]->launch({.tensors = tensors, .dimensions = dimensions, .scalars = {}, .stream = on});
+  };
+  for (size_t i = 0; i < 2; ++i) {
+    REQUIRE(launch(i, nullptr).ok()); // in full
+  }
+  for (int current : {-1, 0, 1}) {
+    CAPTURE(current);
+    std::vector<void *> stack;
+    if (current >= 0) {
+      stack.push_back(contexts[current]);
+    }
+    *fixture.contexts = stack;
+    for (int i = 0; i < 2; ++i) {
+      CAPTURE(i);
+      for (void *on : {static_cast<void *>(nullptr), static_cast<void *>(&stream)}) {
+        fixture.fake->launches.clear();
+        fixture.fake->numCalls.clear();
+        CHECK(launch(size_t(i), on).ok());
+        REQUIRE(fixture.fake->launches.size() == 1);
+        CHECK(fixture.fake->launches[0].grid[0] == 3);
+        CHECK(fixture.fake->launches[0].stream == on);
+        // The default stream is the current context's: there the driver is asked once more, in the kernel's own.
+        bool refused = !on && current != i;
+        CHECK(fixture.fake->numCalls["cuLaunchKernelEx"] == (refused ? 2 : 1));
+        CHECK((on || fixture.fake->launches[0].hadContext));
+        CHECK(*fixture.contexts == stack);
+      }
+    }
+  }
+  fixture.contexts->clear();
 }
 
 TEST_SUITE_END();
