@@ -130,6 +130,16 @@ class UserKernels(CliTest):
         self.fails("run", *words, "source=@absent", code=ENVIRONMENT, says="cannot read absent")
         self.fails("run", *words, "source=@copy.ttgir", "grid=", code=USAGE, says="'grid' twice")
 
+    def test_bench_times_it_and_says_that_nothing_was_compared(self):
+        path = self.folder / "copy.ttgir"
+        path.write_text(COPY_TTGIR)
+        words = ["user_kernel", f"source=@{path}", *(f"{name}={value}" for name, value in TTGIR[1].items() if name != "source"),
+                 "--device", "emulator:sm_80", "--launches", 1, "--repeats", 1]
+        timing = self.jitk_json("bench", *words)
+        self.assertFalse(timing["checked"])
+        self.assertEqual((timing["tflops"], round(timing["gb_per_s"] * timing["median_us"] * 1e3)), (0, 256))
+        self.assertIn("result not checked", self.jitk("bench", *words).stdout)
+
     def test_sources_that_differ_in_what_no_code_shows_are_compiled_once(self):
         text = "tt.func public @nothing(%x: !tt.ptr<i32>) {\n  tt.return\n}\n"
 
