@@ -122,6 +122,9 @@ TEST_CASE("a report has medians, ratios, their mean, and why a problem failed") 
   CHECK(json.find("\"another\": {") != std::string::npos);
   CHECK(json.find("\"peak_tflops\": 989.0") != std::string::npos);
   CHECK(json.find("\"threads\": 384") != std::string::npos);
+  CHECK(json.find("missing") == std::string::npos);
+  report.missing = {"cublaslt: libcublasLt.so cannot be opened"};
+  CHECK(report.json().find("\"missing\": [\n  \"cublaslt: libcublasLt.so cannot be opened\"") != std::string::npos);
   CHECK(json.find("\"failure\": \"the result is wrong\"") != std::string::npos);
   Measurement slower = measured;
   slower.peers = {{"another", {1000, 1000, 1000}}};
