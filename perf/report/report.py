@@ -68,6 +68,25 @@ def page(read, prefix, pictures):
     return "\n\n".join([*text, table(read.rows), EXPLANATION]) + "\n"
 
 
+def published(rows):
+    """Beside figures of another machine; None where there are none."""
+    found = results.published(rows)
+    if not found:
+        return None
+    lines = ["| problem | jitk us | peer | its us, on another H200 | its us / jitk us, both rested | jitk's ratio to the yardstick over its ratio |",
+             "|---" * 6 + "|"]
+    for each in found:
+        lines.append(f"| {each.row.problem} | {number(each.row.us, 4)} | {each.peer} | {number(each.us, 4)} | {factor(each.quotient)} | "
+                     f"{factor(each.ratio)} |")
+    means_of_both = [factor(results.geometric_mean(filter(None, values))) for values in zip(*((each.quotient, each.ratio) for each in found))]
+    lines.append("| geometric mean | | | | " + " | ".join(means_of_both) + " |")
+    return "\n".join(lines)
+
+
+def factor(value):
+    return f"{value:.3f}" if value else ""
+
+
 def by_op(rows):
     families = {}
     for row in rows:
@@ -90,6 +109,7 @@ def page_of_runs(read, prefix, pictures):
     for op, rows in by_op(read.rows).items():
         text += [f"## {op}", *[f"![{suffix[1:-4]}]({prefix.name}{suffix})" for suffix in pictures.get(op, [])]]
         text += ([means(rows)] if any(row.peers for row in rows) else []) + [table(rows)]
+        text += list(filter(None, [published(rows)]))
     missing = [f"- {problem}" for run in read.runs for problem in run.get("not_measured", [])]
     text += ["## Not measured", "\n".join(missing)] if missing else []
     return "\n\n".join(text) + "\n"

@@ -18,6 +18,7 @@ are those of the first one.
 import dataclasses
 import json
 import math
+import pathlib
 
 SCHEMA = 1
 MEMORY_TB_PER_S = 4.8
@@ -155,3 +156,27 @@ def means_of_ops(rows):
             ratios.setdefault(row.op, {}).setdefault(peer.name, []).append(peer.ratio)
     return [Row(op, peers=[Peer(name, 0, geometric_mean(values)) for name, values in peers.items()])
             for op, peers in ratios.items()]
+
+
+@dataclasses.dataclass
+class Published:
+    """A peer's figure of another machine beside a row of this one."""
+    row: Row
+    peer: str
+    us: float
+    quotient: float = None  # its time over jitk's, where it had rested, too
+    ratio: float = None  # jitk's ratio to what both were timed beside, over the peer's ratio to it
+
+
+def published(rows):
+    """For the rows for which there are such figures."""
+    known = json.loads((pathlib.Path(__file__).parent / "published.json").read_text(encoding="utf-8"))["figures"]
+    by_problem = {row.problem: row for row in rows if not row.failure}
+    found = []
+    for figure in known:
+        if row := by_problem.get(figure["problem"]):
+            both = next((peer for peer in row.peers if peer.name == figure.get("beside")), None)
+            ratio = both.ratio / (figure["beside_us"] / figure["us"]) if both else None
+            quotient = None if figure.get("sustained") else figure["us"] / row.us
+            found.append(Published(row, figure["peer"], figure["us"], quotient, ratio))
+    return found

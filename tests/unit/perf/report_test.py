@@ -109,6 +109,20 @@ class Report(unittest.TestCase):
         self.assertEqual([path.name for path in self.folder.glob("out*")], ["out.md"])
         self.assertNotIn("![", (self.folder / "out.md").read_text())
 
+    def test_figures_of_another_machine_stand_beside_rows(self):
+        fp8 = {**COMPUTE, "problem": "fp8_block_matmul m=4096 n=4096 k=7168", "median_us": 200.0,
+               "peers": {"cuBLASLt bf16, best of 8": {"median_us": 300.0}}}
+        attention = {**COMPUTE, "problem": "flash_attention batch=4 heads=32 seq_q=4096 head_dim=128", "median_us": 1500.0,
+                     "peers": {"cuDNN (torch)": {"median_us": 1600.0}}}
+        rows = results.read([self.write("e.json", json.dumps({"problems": [fp8, attention, MEMORY]}))]).rows
+        first, second = results.published(rows)
+        self.assertEqual((first.peer, first.quotient), ("DeepGEMM 2.6.1", 166.6 / 200))
+        self.assertAlmostEqual(first.ratio, 1.5 / (295.8 / 166.6))
+        self.assertEqual((second.peer, second.quotient), ("FlashAttention 3", None))
+        self.assertAlmostEqual(second.ratio, (1600 / 1500) / (1860 / 1711))
+        self.assertIn("| 0.833 | 0.845 |", report.published(rows))
+        self.assertIsNone(report.published(rows[2:]))
+
     def test_results_without_problems_are_refused(self):
         sys.argv = ["report.py", self.write("d.json", '{"a run": {"problems": []}}'), "--out", str(self.folder / "out")]
         with contextlib.redirect_stderr(io.StringIO()) as said, self.assertRaises(SystemExit) as end:
