@@ -6,7 +6,7 @@ A document says what it wants where it wants it, and its text between the two li
     <!-- kernels: perf/results/h200-2026-11-30.json fp8_block_matmul grouped_fp8_block_matmul -->
     <!-- end of kernels -->
 
-Without an op it gets a line for each op and peer. Without PAGE: README.md and docs/kernels. --results names another file in all
+Without an op it gets what all of them are to reach. Without PAGE: README.md and docs/kernels. --results names another file in all
 of them; --check writes nothing, exit status 1 if a document differs. Needs the standard library alone."""
 import argparse
 import os
@@ -14,6 +14,7 @@ import pathlib
 import re
 import sys
 
+import goals
 import report
 import results
 
@@ -40,15 +41,6 @@ def table(rows):
     return "\n".join(lines)
 
 
-def means(rows):
-    lines = ["| op | beside | problems | geometric mean | least |", "|---|---|---|---|---|"]
-    for op, of_op in report.by_op(rows).items():
-        for name in dict.fromkeys(peer.name for row in of_op for peer in row.peers):
-            ratios = [peer.ratio for row in of_op for peer in row.peers if peer.name == name]
-            lines.append(f"| {op} | {name} | {len(ratios)} | {results.geometric_mean(ratios):.2f} | {min(ratios):.2f} |")
-    return "\n".join(lines)
-
-
 def text_of(source, ops, folder):
     """What a document in `folder` has between its two lines."""
     read = results.read([ROOT / source])
@@ -56,7 +48,7 @@ def text_of(source, ops, folder):
     prefix = pathlib.PurePosixPath(os.path.relpath(ROOT / source, folder)).with_suffix("")
     page = f"{prefix}.md"
     if not ops:
-        parts = [f"![ratios]({prefix}-ratios.svg)", means(read.rows)]
+        parts = [f"![geometric means of the peers' times over jitk's]({prefix}-ratios.svg)", goals.table(read.rows)]
     else:
         parts = []
         for op in ops:

@@ -9,6 +9,7 @@ import argparse
 import pathlib
 import sys
 
+import goals
 import results
 import svg
 
@@ -102,6 +103,8 @@ def page_of_runs(read, prefix, pictures):
     text = [f"# Kernels on {header['device']}, {header['date']}",
             f"Commit {all_of('commit')}, build {all_of('build')}. Command: `{header['command']}`. Every result was checked before it was timed.",
             *[f"![{suffix[1:-4]}]({prefix.name}{suffix})" for suffix in pictures.get("", [])],
+            "Geometric means of ratios, and the least:",
+            goals.table(read.rows),
             "| part | program | s | |\n|---|---|---|---|\n" + "\n".join(
                 f"| {run['part']} | `{run.get('command', '')}` | {run['seconds']:.0f} | {said_of(run)} |" for run in read.runs)]
     text += list(dict.fromkeys(f"{run['protocol']} Driver {run.get('driver', '?')}." for run in read.runs if "protocol" in run))

@@ -11,6 +11,7 @@ import xml.etree.ElementTree as ElementTree
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 sys.path[:0] = [str(ROOT / "perf"), str(ROOT / "perf/report")]
+import goals
 import measure
 import pages
 import report
@@ -109,6 +110,19 @@ class Report(unittest.TestCase):
         self.assertEqual([path.name for path in self.folder.glob("out*")], ["out.md"])
         self.assertNotIn("![", (self.folder / "out.md").read_text())
 
+    def test_goals_say_whether_they_are_held(self):
+        def product(words, name, ratio):
+            return {**COMPUTE, "problem": f"matmul m=1 n=8 k={words}", "peer": None, "peers": {name: {"median_us": 200 * ratio, "ratio": ratio}}}
+        timed = [product("8", "cuBLASLt, best of 8", 1.10), product("16", "cuBLASLt, best of 8", 0.92),
+                 product("8 bias=true", "cuBLASLt, best of 8", 0.50), product("*%64", "cuBLASLt, best of 8", 0.50),
+                 product("9", "Triton", 1.04)]
+        for each in timed:
+            del each["peer"]
+        lines = goals.table(results.read([self.write("g.json", json.dumps({"problems": timed}))]).rows).splitlines()
+        self.assertEqual(lines[2], "| matmul, products alone | cuBLASLt, best of 8 | 1.00, 0.93 | 2 | 1.006 | 0.920 | not held |")
+        self.assertIn("| matmul | Triton | 1.03 | 1 | 1.040 | 1.040 | held |", lines)
+        self.assertIn("| fp8_block_matmul | Triton | 1.50 | 0 | | | not measured |", lines)
+
     def test_figures_of_another_machine_stand_beside_rows(self):
         fp8 = {**COMPUTE, "problem": "fp8_block_matmul m=4096 n=4096 k=7168", "median_us": 200.0,
                "peers": {"cuBLASLt bf16, best of 8": {"median_us": 300.0}}}
@@ -182,7 +196,7 @@ class Pages(unittest.TestCase):
             self.assertIn("| m=4096 n=4096 k=4096 <wide> | 200 | 687 TFLOP/s | 70 % | 168 | 0 | 48.8 | 401 | 1.050 | 1.100 |\n", text)
             self.assertIn("| m=3 n=3 k=3 | the result is wrong |", text)
             self.assertIn("<!-- end of kernels -->\nbehind\n", text)
-            self.assertIn("| matmul | Triton | 1 | 1.10 | 1.10 |\n", text)
+            self.assertIn("| matmul | Triton | 1.03 | 1 | 1.100 | 1.100 | held |\n", text)
             self.assertNotIn("old", text)
             self.assertNotIn("batch=1", text)
 

@@ -1,0 +1,66 @@
+"""What the kernels of sm_90a are to reach beside their peers, and whether a run shows it."""
+import dataclasses
+import typing
+
+import results
+
+EPILOGUES = ("bias=true", "residual=true", "accumulate=true", "activation=")
+
+
+def words(row):
+    return row.problem.split()
+
+
+def has_epilogue(row):
+    return any(word.startswith(EPILOGUES) for word in words(row))
+
+
+def is_plain(row):
+    return any(word.startswith("k=*") for word in words(row))
+
+
+@dataclasses.dataclass
+class Goal:
+    op: str
+    beside: str
+    what: str
+    mean: float
+    least: float = 0
+    rows: typing.Callable = lambda row: True
+
+    def values(self, rows):
+        """The ratios that count."""
+        chosen = [row for row in rows if row.op == self.op and not row.failure and self.rows(row)]
+        if self.beside in PUBLISHED:
+            return [value for value in map(PUBLISHED[self.beside], results.published(chosen)) if value]
+        return [peer.ratio for row in chosen for peer in row.peers if peer.name == self.beside]
+
+
+PUBLISHED = {"DeepGEMM, both rested": lambda each: each.quotient,
+             "FlashAttention 3's ratio to cuDNN": lambda each: each.ratio if each.peer == "FlashAttention 3" else None}
+
+GOALS = [
+    Goal("matmul", "cuBLASLt, best of 8", "products alone", 1.00, 0.93, lambda row: not has_epilogue(row) and not is_plain(row)),
+    Goal("matmul", "cuBLASLt and a separate kernel", "with an epilogue", 1.05, rows=has_epilogue),
+    Goal("matmul", "the kernel of known sizes", "copies that the compiler pipelines", 0.90, 0.90, is_plain),
+    Goal("matmul", "Triton", "", 1.03),
+    Goal("fp8_block_matmul", "DeepGEMM, both rested", "", 1.00),
+    Goal("fp8_block_matmul", "Triton", "", 1.50),
+    Goal("flash_attention", "FlashAttention 3's ratio to cuDNN", "", 1.00),
+    Goal("flash_attention", "Triton", "", 1.40),
+]
+
+
+def table(rows):
+    lines = ["| op | beside | goal: mean, least | problems | mean | least | |", "|---" * 7 + "|"]
+    for goal in GOALS:
+        values = goal.values(rows)
+        wanted = f"{goal.mean:.2f}" + (f", {goal.least:.2f}" if goal.least else "")
+        start = f"| {goal.op}{', ' if goal.what else ''}{goal.what} | {goal.beside} | {wanted} |"
+        if not values:
+            lines.append(f"{start} 0 | | | not measured |")
+            continue
+        mean, least = results.geometric_mean(values), min(values)
+        held = "held" if mean >= goal.mean and least >= goal.least else "not held"
+        lines.append(f"{start} {len(values)} | {mean:.3f} | {least:.3f} | {held} |")
+    return "\n".join(lines)
