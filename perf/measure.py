@@ -60,16 +60,16 @@ class Part:
 
 # In the order of what is asked for most: what comes last has what the others leave.
 PARTS = [
-    Part("matmul", 75, ["matmul.txt"]),
-    Part("fp8", 50, ["fp8_block_matmul.txt"]),
-    Part("attention", 35, ["flash_attention.txt"], "torch_attention.py", modules=("torch",)),
-    Part("peers", 85, ["peers.txt"], "bench_peers.py", modules=("torch", "triton")),
-    Part("grouped", 40, ["grouped_fp8_block_matmul.txt"]),
+    Part("matmul", 55, ["matmul.txt"]),
+    Part("fp8", 45, ["fp8_block_matmul.txt"]),
+    Part("attention", 40, ["flash_attention.txt"], "torch_attention.py", modules=("torch",)),
+    Part("peers", 80, ["peers.txt"], "bench_peers.py", modules=("torch", "triton")),
+    Part("grouped", 45, ["grouped_fp8_block_matmul.txt"]),
     Part("paged", 60, ["paged_attention.txt"], "torch_attention.py", ("--rounds", "2"), modules=("torch",)),
-    Part("varlen", 25, ["varlen.txt"], "torch_attention.py", ("--rounds", "2"), modules=("torch",)),
-    Part("grid", 60, ["flash_attention_grid.txt"], "torch_attention.py", ("--rounds", "2"), modules=("torch",)),
-    Part("mla", 40, ["mla_decode.txt"], options=("--peer", "none", "--pause", "10")),
-    Part("gated", 65, ["gated_delta_rule.txt"], options=("--peer", "none", "--pause", "10")),
+    Part("varlen", 30, ["varlen.txt"], "torch_attention.py", ("--rounds", "2"), modules=("torch",)),
+    Part("grid", 55, ["flash_attention_grid.txt"], "torch_attention.py", ("--rounds", "2"), modules=("torch",)),
+    Part("mla", 35, ["mla_decode.txt"], options=("--peer", "none", "--pause", "10")),
+    Part("gated", 55, ["gated_delta_rule.txt"], options=("--peer", "none", "--pause", "10")),
 ]
 
 
