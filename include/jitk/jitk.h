@@ -595,9 +595,9 @@ typedef struct jitk_dlpack_launch_t {
 
 /*
  * As jitk_kernel_launch, with tensors that say what they are. Each is checked against the description: type, rank,
- * sizes, strides (contiguous and row major; of a matmul's b with b_layout=col also the [k,n] view of it), alignment,
- * device. An emulator takes host memory, which must be its own. Bytes (uint8) pass for e4m3. Takes no lock and
- * allocates nothing.
+ * sizes, strides (row major, rows as far apart as the description says, which without a stride is side by side; of a
+ * matmul's b with b_layout=col also the [k,n] view of it), alignment, device. An emulator takes host memory, which must
+ * be its own. Bytes (uint8) pass for e4m3. Takes no lock and allocates nothing.
  *
  * Fails with INVALID_ARGUMENT, naming the tensor and what of it is wrong, and enqueues nothing; UNSUPPORTED for a
  * kernel whose op has no schema of its tensors.

@@ -30,6 +30,7 @@
 #include <fstream>
 #include <functional>
 #include <iterator>
+#include <optional>
 #include <sstream>
 #include <thread>
 
@@ -87,11 +88,11 @@ public:
     }
     for (size_t i = 0; i < shapes->size(); ++i) {
       shapes_.push_back((*shapes)[i]);
-      size_t bytes = size_t(shapes_[i].bytes());
+      size_t bytes = size_t(shapes_[i].span());
       buffers_.emplace_back(device, std::max<size_t>(bytes, 1));
       addresses_.push_back(buffers_.back().address());
       if (!repeats) {
-        device.copyToDevice(addresses_[i], data[i].bytes.data(), bytes);
+        device.copyToDevice(addresses_[i], reference::spreadRows(data[i]).data(), bytes);
       } else if (auto values = given.find(shapes_[i].name); values != given.end()) {
         std::vector<int32_t> numbers(values->second.begin(), values->second.end());
         device.copyToDevice(addresses_[i], numbers.data(), bytes);
@@ -133,9 +134,13 @@ public:
   }
 
   std::vector<float> values(const api::Device &device, size_t index) const {
-    std::vector<uint8_t> bytes(size_t(shapes_[index].bytes()));
+    std::vector<uint8_t> bytes(size_t(shapes_[index].span()));
     device.copyToHost(bytes.data(), addresses_[index], bytes.size());
-    return reference::decode(shapes_[index].dtype, bytes);
+    Result<std::vector<uint8_t>> rows = reference::gatherRows(shapes_[index], std::move(bytes));
+    if (!rows.ok()) {
+      throw std::runtime_error(rows.status().toString());
+    }
+    return reference::decode(shapes_[index].dtype, *rows);
   }
 
 private:
@@ -268,9 +273,16 @@ gpu::Product productOf(const Problem &problem) {
           .activation = d.word("activation")};
 }
 
+/// Whether a tensor's rows lie apart, which peers are not given.
+bool hasRowsApart(const Description &description) {
+  const OpSchema &op = **findOp(description.op());
+  return std::ranges::any_of(
+      op.tensors, [&](const TensorSchema &tensor) { return description.rowStride(tensor.name).has_value(); });
+}
+
 /// Whether cuBLASLt has the op's last word.
 bool hasCublasPeer(const Description &description) {
-  return description.op() == "matmul" && description.word("activation") != "silu";
+  return description.op() == "matmul" && description.word("activation") != "silu" && !hasRowsApart(description);
 }
 
 } // namespace
@@ -386,7 +398,8 @@ void KernelBench::compare(const Problem &problem, const Tensors &tensors, const 
 }
 
 KernelBench::Peer KernelBench::separateKernels(const Problem &problem, const Tensors &tensors) {
-  if (!cublas_ || problem.description.op() != "matmul" || !gpu::SeparateEpilogue::follows(productOf(problem))) {
+  if (!cublas_ || problem.description.op() != "matmul" || hasRowsApart(problem.description) ||
+      !gpu::SeparateEpilogue::follows(productOf(problem))) {
     return {};
   }
   gpu::Product product = productOf(problem), bare = product;
@@ -434,6 +447,11 @@ static std::string plainText(const Problem &problem) {
   text += problem.size("k") % 16 == 0 ? "%16" : "";
   if (op == "grouped_fp8_block_matmul") {
     text += isMasked(problem) ? " groups=* masked=true" : " groups=*";
+  }
+  for (const char *tensor : {"a", "b", "c"}) {
+    if (std::optional<int64_t> stride = description.rowStride(tensor)) {
+      text += std::string(" ") + tensor + "_stride=" + std::to_string(*stride);
+    }
   }
   return text;
 }

@@ -81,6 +81,12 @@ bool Description::flag(std::string_view name) const { return attribute<bool>(att
 
 const std::string &Description::word(std::string_view name) const { return attribute<std::string>(attributes_, name); }
 
+std::optional<int64_t> Description::rowStride(std::string_view tensor) const {
+  auto found = attributes_.find(std::string(tensor) + "_stride");
+  const auto *stride = found == attributes_.end() ? nullptr : std::get_if<int64_t>(&found->second);
+  return stride ? std::optional(*stride) : std::nullopt;
+}
+
 static std::string valueText(const AttributeValue &value) {
   if (const auto *dimension = std::get_if<Dimension>(&value)) {
     return dimension->toString();

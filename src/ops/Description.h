@@ -51,6 +51,8 @@ public:
   int64_t integer(std::string_view name) const;
   bool flag(std::string_view name) const;
   const std::string &word(std::string_view name) const;
+  /// Elements from one row of the tensor to the next, where its rows lie apart.
+  std::optional<int64_t> rowStride(std::string_view tensor) const;
 
   /// "matmul m=* n=4096 k=7168 dtype=bf16": op, then attributes in the order of their names. Equal descriptions give
   /// equal text; `parseDescription` reads it back. What is no plain word stands in quotes.

@@ -17,6 +17,11 @@ inline AttributeSchema configurationAttribute() {
           "one of those that `jitk inspect --show configurations` lists; by a cost model where none is given"};
 }
 
+/// Of a tensor whose rows may lie apart, as parts of the rows of a wider buffer.
+inline AttributeSchema strideAttribute(std::string_view name, std::string_view meaning) {
+  return {name, AttributeSchema::Kind::Stride, "", meaning};
+}
+
 void addAttentionOps(std::vector<OpSchema> &ops);
 void addLinearAttentionOps(std::vector<OpSchema> &ops);
 void addMatmulOps(std::vector<OpSchema> &ops);

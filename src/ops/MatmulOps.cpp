@@ -31,6 +31,10 @@ void addMatmulOps(std::vector<OpSchema> &ops) {
                "none",
                "applied to the sum; gelu_tanh is 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))",
                {"none", "relu", "gelu_tanh", "silu"}},
+              strideAttribute("a_stride", "elements from a row of A to the next"),
+              strideAttribute("b_stride", "elements from a row of B, as it lies in memory, to the next"),
+              strideAttribute("residual_stride", "elements from a row of the residual to the next"),
+              strideAttribute("c_stride", "elements from a row of C to the next"),
               configurationAttribute(),
           },
       .tensors =
@@ -54,6 +58,9 @@ void addMatmulOps(std::vector<OpSchema> &ops) {
               {"n", Kind::Dimension, "", "rows of B, columns of C"},
               {"k", Kind::Dimension, "", "columns of A and B"},
               {"out_dtype", Kind::Word, "bf16", "type of C", {"bf16", "fp16"}},
+              strideAttribute("a_stride", "elements from a row of A to the next"),
+              strideAttribute("b_stride", "elements from a row of B to the next"),
+              strideAttribute("c_stride", "elements from a row of C to the next"),
               configurationAttribute(),
           },
       .tensors =
@@ -79,6 +86,9 @@ void addMatmulOps(std::vector<OpSchema> &ops) {
               {"k", Kind::Dimension, "", "columns of A and B"},
               {"expected_m", Kind::Integer, "0", "masked: valid rows of a group to be fast for; 0: m", {}, 0},
               {"out_dtype", Kind::Word, "bf16", "type of C", {"bf16", "fp16"}},
+              strideAttribute("a_stride", "elements from a row of A to the next"),
+              strideAttribute("b_stride", "elements from a row of B to the next"),
+              strideAttribute("c_stride", "elements from a row of C to the next"),
               configurationAttribute(),
           },
       .tensors =

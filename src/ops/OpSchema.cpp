@@ -82,6 +82,7 @@ static Result<AttributeValue> parseValue(const AttributeSchema &schema, std::str
   case Kind::Dimension:
     return parseDimension(schema, text);
   case Kind::Integer:
+  case Kind::Stride:
     return parseInteger(schema, text);
   case Kind::Flag:
     if (text != "true" && text != "false") {
@@ -137,7 +138,7 @@ static std::optional<std::string_view> findText(const AttributeSchema &schema, s
       return text;
     }
   }
-  bool required = schema.defaultValue.empty() && schema.kind != Kind::Text;
+  bool required = schema.defaultValue.empty() && schema.kind != Kind::Text && schema.kind != Kind::Stride;
   return required ? std::nullopt : std::optional(schema.defaultValue);
 }
 
@@ -158,6 +159,30 @@ const AttributeSchema *OpSchema::attribute(std::string_view wanted) const {
   return found == attributes.end() ? nullptr : &*found;
 }
 
+namespace {
+/// Of a row: its length, or as much as is known of it.
+struct RowLength {
+  int64_t least = 1; ///< that a stride must leave room for: its length, or its bound
+  bool isStatic = true;
+};
+} // namespace
+
+static RowLength rowLengthOf(const TensorSchema &tensor, const Description &description) {
+  RowLength row;
+  for (std::string_view name : rowOf(tensor, description)) {
+    const AttributeValue &value = description.attributes().find(name)->second;
+    const auto *dimension = std::get_if<Dimension>(&value);
+    int64_t size = !dimension              ? std::get<int64_t>(value)
+                   : dimension->isStatic() ? dimension->value
+                                           : std::max<int64_t>(1, dimension->bound);
+    row.isStatic = row.isStatic && (!dimension || dimension->isStatic());
+    if (__builtin_mul_overflow(row.least, size, &row.least)) {
+      row.least = INT64_MAX;
+    }
+  }
+  return row;
+}
+
 /// A number that is given but equals the default is as one that is not given.
 static void dropDefaultNumbers(const OpSchema &op, Attributes &values) {
   for (const AttributeSchema &schema : op.attributes) {
@@ -169,6 +194,33 @@ static void dropDefaultNumbers(const OpSchema &op, Attributes &values) {
       text.clear();
     }
   }
+}
+
+/// Checks the strides against the sizes that are known. One that is as long as a row is as one that is not given.
+static Status settleStrides(const OpSchema &op, Attributes &values) {
+  const Description description(std::string(op.name), values);
+  for (const AttributeSchema &schema : op.attributes) {
+    std::string_view name = schema.name.substr(0, schema.name.rfind('_'));
+    if (schema.kind != Kind::Stride || !description.rowStride(name)) {
+      continue;
+    }
+    int64_t stride = *description.rowStride(name);
+    auto tensor = std::ranges::find_if(op.tensors, [&](const TensorSchema &each) {
+      return each.name == name && isPresent(each.presentIf, description);
+    });
+    if (tensor == op.tensors.end()) {
+      return wrongValue(schema, "left out where there is no tensor " + std::string(name), std::to_string(stride));
+    }
+    RowLength row = rowLengthOf(*tensor, description);
+    if (row.least > stride) {
+      return wrongValue(schema, "at least " + std::to_string(row.least) + ", the length of a row",
+                        std::to_string(stride));
+    }
+    if (row.isStatic && row.least == stride) {
+      values[std::string(schema.name)] = std::string();
+    }
+  }
+  return okStatus();
 }
 
 Result<Description> OpSchema::describe(std::span<const Given> given) const {
@@ -186,7 +238,7 @@ Result<Description> OpSchema::describe(std::span<const Given> given) const {
       values[std::string(schema.name)] = values.at(std::string(text->substr(1)));
       continue;
     }
-    if (!isGiven && schema.kind == Kind::Number) {
+    if (!isGiven && (schema.kind == Kind::Number || schema.kind == Kind::Stride)) {
       values[std::string(schema.name)] = std::string();
       continue;
     }
@@ -199,6 +251,7 @@ Result<Description> OpSchema::describe(std::span<const Given> given) const {
       JITK_ASSIGN(values[std::string(own)], parseValue(schema, text));
     }
   }
+  JITK_TRY(settleStrides(*this, values));
   Description description{std::string(name), std::move(values)};
   JITK_TRY(checkMultiples(*this, description));
   JITK_TRY(SizeRules(description, {}).check({}));
@@ -213,6 +266,20 @@ bool isPresent(std::string_view condition, const Description &description) {
     return !description.flag(condition.substr(1));
   }
   return condition.empty() || description.flag(condition);
+}
+
+bool isTransposed(const TensorSchema &tensor, const Description &description) {
+  size_t equals = tensor.transposedIf.find('=');
+  return equals != std::string_view::npos &&
+         description.word(tensor.transposedIf.substr(0, equals)) == tensor.transposedIf.substr(equals + 1);
+}
+
+std::vector<std::string_view> rowOf(const TensorSchema &tensor, const Description &description) {
+  std::vector<std::string_view> axes = tensor.shape;
+  if (isTransposed(tensor, description)) {
+    std::ranges::reverse(axes);
+  }
+  return {axes.end() - ptrdiff_t(tensor.rowAxes), axes.end()};
 }
 
 std::span<const OpSchema> allOps() {

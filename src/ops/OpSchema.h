@@ -25,17 +25,20 @@ struct AttributeSchema {
     Number, ///< above 0, in fp32; kept as its shortest decimal text, so that equal numbers are equal attributes
     Word,
     Text, ///< anything without a zero byte
+    /// "a_stride": elements from the beginning of a row of tensor `a` to that of the next; no fewer than a row has.
+    /// Empty where rows lie side by side, whether that is given or not (`Description::rowStride` reads it).
+    Stride,
   };
 
   std::string_view name;
   Kind kind;
   /// Text of the value where none is given; "@other" means the value of attribute `other`; empty = must be given, but
-  /// for a Text, which is then empty. A Number's is as a ScalarSchema's, and its attribute is empty where it has that
-  /// value (`numberOf` reads it).
+  /// for a Text or a Stride, which is then empty. A Number's is as a ScalarSchema's, and its attribute is empty where
+  /// it has that value (`numberOf` reads it).
   std::string_view defaultValue;
   std::string_view meaning;
   std::vector<std::string_view> words = {}; ///< Word: all that is allowed; Integer: the same, empty = a range
-  int64_t minimum = 1;                      ///< Integer, and a Dimension's size or bound
+  int64_t minimum = 1;                      ///< Integer, Stride, and a Dimension's size or bound
   int64_t maximum = Dimension::kLargest;    ///< and a Number's
   /// Dimension: the least size at a launch. Most are sizes of tensors, which may be empty.
   int64_t leastAtLaunch = 0;
@@ -62,6 +65,9 @@ struct TensorSchema {
   std::string_view presentIf = {}; ///< name of a flag, "!name" for its opposite; empty = always there
   /// "b_layout=col": with that word its memory is that of its transpose; empty = never.
   std::string_view transposedIf = {};
+  /// So many axes, the last ones as it lies in memory, are a row: what is contiguous where there is a Stride. Their
+  /// extents are then names alone.
+  size_t rowAxes = 1;
 };
 
 struct ScalarSchema {
@@ -108,6 +114,10 @@ struct OpSchema {
 
 /// Whether a tensor or a rule with this `presentIf` is there.
 bool isPresent(std::string_view condition, const Description &description);
+/// Whether the tensor lies transposed in memory.
+bool isTransposed(const TensorSchema &tensor, const Description &description);
+/// The names of the extents of one of its rows.
+std::vector<std::string_view> rowOf(const TensorSchema &tensor, const Description &description);
 
 /// All ops, in the order of their names. Lives as long as the library.
 std::span<const OpSchema> allOps();

@@ -1,5 +1,7 @@
 #include "src/ops/OpSchema.h"
 
+#include <algorithm>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 namespace jitk {
@@ -20,6 +22,8 @@ static const char *kindName(AttributeSchema::Kind kind) {
     return "word";
   case AttributeSchema::Kind::Text:
     return "text";
+  case AttributeSchema::Kind::Stride:
+    return "stride";
   }
   return "";
 }
@@ -35,7 +39,9 @@ static Json toJson(const AttributeSchema &schema) {
   if (schema.kind == AttributeSchema::Kind::Number) {
     json["maximum"] = schema.maximum;
   }
-  if (schema.kind == AttributeSchema::Kind::Integer || schema.kind == AttributeSchema::Kind::Dimension) {
+  constexpr AttributeSchema::Kind kWithRange[] = {AttributeSchema::Kind::Integer, AttributeSchema::Kind::Dimension,
+                                                  AttributeSchema::Kind::Stride};
+  if (std::ranges::find(kWithRange, schema.kind) != std::end(kWithRange)) {
     json["minimum"] = schema.minimum;
     json["maximum"] = schema.maximum;
   }
@@ -77,7 +83,12 @@ std::string OpSchema::toJson() const {
     json["attributes"].push_back(jitk::toJson(schema));
   }
   for (const TensorSchema &schema : tensors) {
-    json["tensors"].push_back(jitk::toJson(schema));
+    Json tensor = jitk::toJson(schema);
+    if (std::string stride = std::string(schema.name) + "_stride"; attribute(stride)) {
+      tensor["row_stride"] = stride;
+      tensor["row_axes"] = schema.rowAxes;
+    }
+    json["tensors"].push_back(std::move(tensor));
   }
   for (const ScalarSchema &schema : scalars) {
     json["scalars"].push_back(

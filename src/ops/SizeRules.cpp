@@ -44,6 +44,7 @@ SizeRules::SizeRules(const Description &description, std::vector<std::string> dy
     }
   }
   addProducts(**schema, description);
+  addRows(**schema, description);
 }
 
 void SizeRules::addProducts(const OpSchema &schema, const Description &description) {
@@ -51,15 +52,27 @@ void SizeRules::addProducts(const OpSchema &schema, const Description &descripti
     if (!isPresent(rule.presentIf, description)) {
       continue;
     }
-    // Sizes that no launch gives may be as little as one.
-    Product product;
-    for (std::string_view name : rule.factors) {
-      if (std::optional<Extent> extent = extentOf(description, name)) {
-        product.push_back(std::move(*extent));
-      }
-    }
-    products_.push_back(std::move(product));
+    addProduct(description, rule.factors, {});
   }
+}
+
+void SizeRules::addRows(const OpSchema &schema, const Description &description) {
+  for (const TensorSchema &tensor : schema.tensors) {
+    if (std::optional<int64_t> stride = description.rowStride(tensor.name);
+        stride && isPresent(tensor.presentIf, description)) {
+      addProduct(description, rowOf(tensor, description), {{}, *stride, std::string(tensor.name) + "_stride"});
+    }
+  }
+}
+
+void SizeRules::addProduct(const Description &description, std::span<const std::string_view> names, Product product) {
+  // Sizes that no launch gives may be as little as one.
+  for (std::string_view name : names) {
+    if (std::optional<Extent> extent = extentOf(description, name)) {
+      product.factors.push_back(std::move(*extent));
+    }
+  }
+  products_.push_back(std::move(product));
 }
 
 std::optional<SizeRules::Extent> SizeRules::extentOf(const Description &description, std::string_view name) const {
@@ -79,12 +92,12 @@ std::optional<SizeRules::Extent> SizeRules::extentOf(const Description &descript
 bool SizeRules::isCountable(const Product &product, std::span<const int64_t> sizes) {
   int64_t value = 1;
   bool fits = true;
-  for (const Extent &factor : product) {
+  for (const Extent &factor : product.factors) {
     int64_t size = factor.at(sizes);
     if (size == 0) {
       return true;
     }
-    fits = fits && !__builtin_mul_overflow(value, size, &value) && value <= Dimension::kLargest;
+    fits = fits && !__builtin_mul_overflow(value, size, &value) && value <= product.most;
   }
   return fits;
 }
@@ -92,15 +105,15 @@ bool SizeRules::isCountable(const Product &product, std::span<const int64_t> siz
 /// The largest size that all factors of the launch may have at once.
 int64_t SizeRules::largestFactor(const Product &product) {
   int64_t numOfLaunch = 0, ofOthers = 1;
-  for (const Extent &factor : product) {
+  for (const Extent &factor : product.factors) {
     numOfLaunch += factor.index >= 0 ? 1 : 0;
     ofOthers *= factor.index >= 0 ? 1 : factor.size; // a description's own sizes are within the rule
   }
   if (numOfLaunch == 0 || ofOthers == 0) {
-    return Dimension::kLargest;
+    return product.most;
   }
-  auto root = static_cast<int64_t>(std::pow(static_cast<double>(Dimension::kLargest / ofOthers), 1.0 / numOfLaunch));
-  return numOfLaunch == 1 ? Dimension::kLargest / ofOthers : std::max<int64_t>(root - 1, 0); // rounding made it no less
+  auto root = static_cast<int64_t>(std::pow(static_cast<double>(product.most / ofOthers), 1.0 / numOfLaunch));
+  return numOfLaunch == 1 ? product.most / ofOthers : std::max<int64_t>(root - 1, 0); // rounding made it no less
 }
 
 std::optional<std::vector<SizeRules::Limits>> SizeRules::sufficientLimits() const {
@@ -117,7 +130,7 @@ std::optional<std::vector<SizeRules::Limits>> SizeRules::sufficientLimits() cons
     }
   }
   for (const Product &product : products_) {
-    for (const Extent &factor : product) {
+    for (const Extent &factor : product.factors) {
       if (factor.index >= 0) {
         int64_t &bound = limits[size_t(factor.index)].bound;
         bound = std::min(bound, largestFactor(product));
@@ -129,12 +142,13 @@ std::optional<std::vector<SizeRules::Limits>> SizeRules::sufficientLimits() cons
 
 Status SizeRules::largeProduct(const Product &product, std::span<const int64_t> sizes) {
   std::string names, found;
-  for (const Extent &factor : product) {
+  for (const Extent &factor : product.factors) {
     const char *separator = names.empty() ? "" : " x ";
     names += separator + factor.name;
     found += separator + std::to_string(factor.at(sizes));
   }
-  return invalidArgument("product " + names + " must be at most " + std::to_string(Dimension::kLargest) + ": got " +
+  return invalidArgument((product.factors.size() == 1 ? "dimension " : "product ") + names + " must be at most " +
+                         (product.limit.empty() ? "" : product.limit + " ") + std::to_string(product.most) + ": got " +
                          found);
 }
 

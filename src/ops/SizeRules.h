@@ -47,10 +47,18 @@ private:
   struct Multiple {
     Extent multiple, factor;
   };
-  using Product = std::vector<Extent>; ///< at most Dimension::kLargest
+  /// What the product of some sizes may be at most.
+  struct Product {
+    std::vector<Extent> factors;
+    int64_t most = Dimension::kLargest;
+    std::string limit = {}; ///< its name; empty where it is that of all sizes
+  };
 
   std::optional<Extent> extentOf(const Description &description, std::string_view name) const;
   void addProducts(const OpSchema &schema, const Description &description);
+  /// Rows are no longer than their strides.
+  void addRows(const OpSchema &schema, const Description &description);
+  void addProduct(const Description &description, std::span<const std::string_view> names, Product product);
   static bool isCountable(const Product &product, std::span<const int64_t> sizes);
   static int64_t largestFactor(const Product &product);
   [[gnu::cold, gnu::noinline]] static Status largeProduct(const Product &product, std::span<const int64_t> sizes);

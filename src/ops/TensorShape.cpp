@@ -19,6 +19,14 @@ int64_t TensorShape::numElements() const {
 
 int64_t TensorShape::bytes() const { return numElements() * dtypeBytes(dtype); }
 
+int64_t TensorShape::span() const {
+  int64_t elements = numElements();
+  if (rowSize == 0 || elements == 0) {
+    return bytes();
+  }
+  return ((elements / rowSize - 1) * rowStride + rowSize) * dtypeBytes(dtype);
+}
+
 static constexpr std::pair<std::string_view, int64_t> kDtypes[] = {{"fp16", 2},  {"bf16", 2},  {"fp32", 4},
                                                                    {"fp64", 8},  {"e4m3", 1},  {"int8", 1},
                                                                    {"uint8", 1}, {"int32", 4}, {"int64", 8}};
@@ -146,7 +154,10 @@ static Result<std::vector<TensorForm>> userTensorForms(const Description &descri
   std::vector<TensorForm> forms;
   for (UserArgument &argument : kernel.arguments) {
     if (argument.kind == UserArgument::Kind::Tensor) {
-      forms.push_back({std::move(argument.name), std::move(argument.dtype), std::move(argument.extents), false});
+      TensorForm &form = forms.emplace_back();
+      form.name = std::move(argument.name);
+      form.dtype = std::move(argument.dtype);
+      form.extents = std::move(argument.extents);
     }
   }
   return forms;
@@ -179,17 +190,18 @@ Result<std::vector<TensorForm>> tensorForms(const Description &description) {
     if (!isPresent(tensor.presentIf, description)) {
       continue;
     }
-    TensorForm form{std::string(tensor.name), dtypeOf(tensor, description), {}, false};
+    TensorForm form;
+    form.name = tensor.name;
+    form.dtype = dtypeOf(tensor, description);
     for (std::string_view expression : tensor.shape) {
       form.extents.push_back(extentOf(expression, description));
     }
-    if (std::string_view word = tensor.transposedIf; !word.empty()) {
-      std::string_view attribute = takeUpTo(word, '=');
-      form.transposed = description.word(attribute) == word;
-    }
+    form.transposed = isTransposed(tensor, description);
     if (form.transposed) {
       std::reverse(form.extents.begin(), form.extents.end());
     }
+    form.rowAxes = tensor.rowAxes;
+    form.rowStride = description.rowStride(tensor.name).value_or(0);
     forms.push_back(std::move(form));
   }
   return forms;
@@ -230,6 +242,14 @@ Result<std::vector<TensorShape>> tensorShapes(const Description &description, co
     for (std::string_view expression : tensor.shape) {
       JITK_ASSIGN(int64_t size, evaluate(expression, description, sizes));
       shape.sizes.push_back(size);
+    }
+    if (std::optional<int64_t> stride = description.rowStride(tensor.name)) {
+      shape.rowStride = *stride;
+      shape.rowSize = 1;
+      for (std::string_view expression : rowOf(tensor, description)) {
+        JITK_ASSIGN(int64_t size, evaluate(expression, description, sizes));
+        shape.rowSize *= size;
+      }
     }
     shapes.push_back(std::move(shape));
   }

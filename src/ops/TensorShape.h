@@ -11,15 +11,18 @@
 
 namespace jitk {
 
-/// A contiguous row-major tensor.
+/// A row-major tensor, contiguous unless its rows lie apart.
 struct TensorShape {
   std::string name;
   std::string dtype; ///< "fp16", "bf16", "fp32", "e4m3", "int32"
   std::vector<int64_t> sizes;
   Access access = Access::Read;
+  int64_t rowSize = 0, rowStride = 0; ///< elements of a row, and from one to the next; 0, 0: contiguous
 
   int64_t numElements() const;
   int64_t bytes() const;
+  /// From its first byte to its last, with what lies between its rows.
+  int64_t span() const;
 };
 
 /// One extent of a tensor: ceil(size / divisor) + addend, where the size is that of a dynamic dimension, or a number.
@@ -36,8 +39,10 @@ Extent extentOf(std::string_view expression, const Description &description);
 struct TensorForm {
   std::string name;
   std::string dtype;
-  std::vector<Extent> extents; ///< as it lies in memory, contiguous and row major
+  std::vector<Extent> extents; ///< as it lies in memory, row major
   bool transposed = false;     ///< its view as the op's formula has it is the transpose of that
+  size_t rowAxes = 1;          ///< the last ones, which are contiguous
+  int64_t rowStride = 0;       ///< elements from one row to the next; 0: contiguous
 };
 
 /// The tensors in the order in which a launch gives them. Fails with InvalidArgument for an op that there is not.

@@ -14,6 +14,10 @@ static bool addBytes(const TensorShape &shape, uint64_t &sum) {
       return false;
     }
   }
+  // A row takes as much as its stride.
+  if (shape.rowSize > 0 && __builtin_mul_overflow(bytes / uint64_t(shape.rowSize), uint64_t(shape.rowStride), &bytes)) {
+    return false;
+  }
   return !__builtin_add_overflow(sum, bytes, &sum);
 }
 

@@ -39,6 +39,45 @@ int64_t Sizes::operator[](std::string_view attribute) const {
   return size.ok() ? *size : 0; // sizes were checked when the tensors were made
 }
 
+/// Calls `visit(row, begin)` for each row: where it lies among the rows, and in memory, in bytes.
+template <typename Visit> static void forEachRow(const TensorShape &shape, const Visit &visit) {
+  int64_t width = dtypeBytes(shape.dtype);
+  for (int64_t row = 0, count = shape.numElements() / shape.rowSize; row < count; ++row) {
+    visit(size_t(row * shape.rowSize * width), size_t(row * shape.rowStride * width));
+  }
+}
+
+std::vector<uint8_t> spreadRows(const HostTensor &tensor) {
+  const TensorShape &shape = tensor.shape;
+  if (shape.rowSize == 0) {
+    return tensor.bytes;
+  }
+  std::vector<uint8_t> memory(size_t(shape.span()), kPoison);
+  auto rowBytes = size_t(shape.rowSize * dtypeBytes(shape.dtype));
+  forEachRow(shape, [&](size_t row, size_t begin) {
+    std::memcpy(memory.data() + begin, tensor.bytes.data() + row, rowBytes);
+  });
+  return memory;
+}
+
+Result<std::vector<uint8_t>> gatherRows(const TensorShape &shape, std::vector<uint8_t> memory) {
+  if (shape.rowSize == 0) {
+    return memory;
+  }
+  std::vector<uint8_t> rows(size_t(shape.bytes()));
+  auto rowBytes = size_t(shape.rowSize * dtypeBytes(shape.dtype));
+  forEachRow(shape, [&](size_t row, size_t begin) {
+    std::memcpy(rows.data() + row, memory.data() + begin, rowBytes);
+    std::memset(memory.data() + begin, kPoison, rowBytes);
+  });
+  auto changed = std::ranges::find_if(memory, [](uint8_t byte) { return byte != kPoison; });
+  if (changed != memory.end()) {
+    return Status(StatusCode::DataLoss, "what lies between the rows of " + shape.name + " was overwritten, byte " +
+                                            std::to_string(changed - memory.begin()));
+  }
+  return rows;
+}
+
 /// Values of an input: normal, scales positive and small.
 static std::vector<uint8_t> randomValues(const TensorShape &shape, Random &random) {
   if (shape.name.ends_with("_scale")) {

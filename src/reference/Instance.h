@@ -16,8 +16,14 @@ namespace jitk::reference {
 /// A tensor in host memory, in the order of the op's tensors.
 struct HostTensor {
   TensorShape shape;
-  std::vector<uint8_t> bytes; ///< inputs: the data; outputs: what lies there before the launch
+  /// Inputs: the data; outputs: what lies there before the launch. Row after row, whatever the stride of rows.
+  std::vector<uint8_t> bytes;
 };
+
+/// The tensor as a launch wants it, its rows apart: NaN lies between them.
+std::vector<uint8_t> spreadRows(const HostTensor &tensor);
+/// The rows of what `spreadRows` gave, after a launch. Fails with DataLoss if what lies between them has changed.
+Result<std::vector<uint8_t>> gatherRows(const TensorShape &shape, std::vector<uint8_t> memory);
 
 /// Holds every 64-bit integer, signed or not, and every double.
 using Number = long double;

@@ -22,7 +22,7 @@ TensorContract::TensorContract(const Description &description, const std::vector
     if (form == forms->end() || form->extents.size() > kMaximalRank) {
       return;
     }
-    Form bound{name, form->dtype, {}, form->transposed};
+    Form bound{name, form->dtype, {}, form->transposed, form->rowAxes, form->rowStride};
     for (const jitk::Extent &extent : form->extents) {
       int index = extent.dimension.empty() ? -1 : indexOf(extent.dimension);
       if (!extent.dimension.empty() && index < 0) {
@@ -47,7 +47,9 @@ static bool isContiguous(const TensorView &view) {
 }
 
 /// Of a tensor that lies transposed in memory its owner may have either view; strides tell which.
-static bool isReversed(const TensorView &view) { return view.sizes.size() == 2 && !isContiguous(view); }
+static bool isReversed(const TensorView &view) {
+  return view.sizes.size() == 2 && !isContiguous(view) && view.strides[1] != 1;
+}
 
 /// The axis of the view that is axis `axis` in memory.
 static size_t axisOf(size_t axis, size_t rank, bool reversed) { return reversed ? rank - 1 - axis : axis; }
@@ -88,18 +90,22 @@ Status TensorContract::checkTensor(const Form &form, const TensorView &view, std
   }
   bool reversed = form.transposed && isReversed(view);
   bool empty = std::find(view.sizes.begin(), view.sizes.end(), 0) != view.sizes.end();
-  int64_t stride = 1;
+  int64_t stride = 1, packed = 1; // what the stride of an axis must be, and is where none are given
   for (size_t i = rank; i > 0; --i) {
     size_t axis = axisOf(i - 1, rank, reversed);
     int64_t size = form.extents[i - 1].at(dimensions);
+    if (form.rowStride != 0 && rank - i == form.rowAxes) {
+      stride = form.rowStride;
+    }
     if (view.sizes[axis] != size) {
       return wrong("size " + std::to_string(axis), form.name, std::to_string(size), std::to_string(view.sizes[axis]));
     }
-    if (view.strides && size != 1 && !empty && view.strides[axis] != stride) {
-      return wrong("stride " + std::to_string(axis), form.name, std::to_string(stride),
-                   std::to_string(view.strides[axis]));
+    int64_t found = view.strides ? view.strides[axis] : packed;
+    if (size != 1 && !empty && found != stride) {
+      return wrong("stride " + std::to_string(axis), form.name, std::to_string(stride), std::to_string(found));
     }
     stride *= size;
+    packed *= size;
   }
   return okStatus();
 }

@@ -48,6 +48,8 @@ private:
     std::string name, dtype;
     std::vector<Extent> extents; ///< as it lies in memory
     bool transposed;
+    size_t rowAxes;
+    int64_t rowStride; ///< elements; 0: contiguous
   };
   static Status checkTensor(const Form &form, const TensorView &view, std::span<const int64_t> dimensions);
 

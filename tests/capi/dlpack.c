@@ -81,6 +81,52 @@ static void check_wrong(jitk_kernel_t kernel) {
   CHECK_INVALID(jitk_kernel_launch_dlpack(kernel, &c.launch, &error), "dimension m must be at most 512: got 600");
 }
 
+/* Rows that lie apart: the strides of the description, and no other. */
+static void check_apart(jitk_runtime_t runtime, jitk_device_t device) {
+  jitk_error_t error = NULL;
+  jitk_description_t description = NULL;
+  jitk_kernel_t kernel = NULL;
+  case_t c;
+  int i;
+  CHECK_OK(jitk_description_parse("matmul m=* n=64 k=32 b_layout=col a_stride=40 b_stride=48 c_stride=96", &description,
+                                  &error));
+  CHECK_OK(jitk_runtime_kernel(runtime, device, description, &kernel, &error));
+  good(&c, 7);
+  c.shapes[1][0] = 64;
+  c.shapes[1][1] = 32;
+  for (i = 0; i < 3; ++i) {
+    c.tensors[i].strides = c.strides[i];
+  }
+  CHECK_INVALID(jitk_kernel_launch_dlpack(kernel, &c.launch, &error), "stride 0 of tensor a must be 40: got 32");
+  c.strides[0][0] = 40;
+  c.strides[1][0] = 48;
+  c.strides[2][0] = 96;
+  CHECK_OK(jitk_kernel_launch_dlpack(kernel, &c.launch, &error));
+  /* The transposed view of b. */
+  c.shapes[1][0] = 32;
+  c.shapes[1][1] = 64;
+  c.strides[1][0] = 1;
+  c.strides[1][1] = 48;
+  CHECK_OK(jitk_kernel_launch_dlpack(kernel, &c.launch, &error));
+  c.strides[1][1] = 40;
+  CHECK_INVALID(jitk_kernel_launch_dlpack(kernel, &c.launch, &error), "stride 1 of tensor b must be 48: got 40");
+  c.strides[1][1] = 48;
+  c.strides[2][0] = 64;
+  CHECK_INVALID(jitk_kernel_launch_dlpack(kernel, &c.launch, &error), "stride 0 of tensor c must be 96: got 64");
+  c.strides[2][0] = 96;
+  c.strides[2][1] = 2;
+  CHECK_INVALID(jitk_kernel_launch_dlpack(kernel, &c.launch, &error), "stride 1 of tensor c must be 1: got 2");
+  c.strides[2][1] = 1;
+  /* None given: side by side. */
+  c.tensors[0].strides = NULL;
+  CHECK_INVALID(jitk_kernel_launch_dlpack(kernel, &c.launch, &error), "stride 0 of tensor a must be 40: got 32");
+  c.tensors[0].strides = c.strides[0];
+  c.launch.dimensions = NULL;
+  CHECK_OK(jitk_kernel_launch_dlpack(kernel, &c.launch, &error));
+  jitk_kernel_release(kernel);
+  jitk_description_release(description);
+}
+
 int main(void) {
   jitk_error_t error = NULL;
   jitk_runtime_t runtime = NULL;
@@ -119,6 +165,8 @@ int main(void) {
   c.strides[1][0] = 1;
   c.strides[1][1] = 32;
   CHECK_OK(jitk_kernel_launch_dlpack(of_col, &c.launch, &error));
+
+  check_apart(runtime, device);
 
   jitk_kernel_release(kernel);
   jitk_kernel_release(of_col);

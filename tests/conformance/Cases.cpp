@@ -188,6 +188,33 @@ const std::vector<checked::Problem> &edgeCases() {
       {"matmul m=*<=100 n=72 k=2560 dtype=fp16 b_layout=col out_dtype=fp32 accumulate=true", {{"m", 3}}},
       {"matmul m=*<=100 n=72 k=2560 dtype=fp16 b_layout=col out_dtype=fp32 accumulate=true", {{"m", 77}}},
 
+      // matmul of rows that lie apart: as TMA can move them and as it cannot, in each operand, in each kind of tile and
+      // epilogue, K split over CTAs, and in the largest tile of the plain kernel.
+      {"matmul m=300 n=328 k=200 b_layout=col a_stride=208 b_stride=640 c_stride=1000", {}},
+      {"matmul m=131 n=264 k=72 dtype=fp16 out_dtype=fp32 a_stride=80 b_stride=272 c_stride=268", {}},
+      {"matmul m=131 n=264 k=72 dtype=fp16 out_dtype=fp32 a_stride=73 b_stride=266 c_stride=265", {}},
+      {"matmul m=33 n=65 k=47 a_stride=48 b_stride=72 c_stride=80", {}},
+      {"matmul m=33 n=65 k=47 dtype=fp16 b_layout=col a_stride=49 b_stride=51 c_stride=67", {}},
+      {"matmul m=*<=64 n=192 k=72 b_layout=col a_stride=1024 b_stride=96 c_stride=576", {{"m", 6}}},
+      {"matmul m=* n=192 k=72 b_layout=col bias=true residual=true activation=gelu_tanh residual_stride=400 "
+       "c_stride=200",
+       {{"m", 5}}},
+      {"matmul m=* n=192 k=72 b_layout=col bias=true residual=true activation=gelu_tanh residual_stride=400 "
+       "c_stride=200",
+       {{"m", 200}}},
+      {"matmul m=150 n=72 k=200 out_dtype=fp32 residual=true activation=relu a_stride=216 residual_stride=74", {}},
+      {"matmul m=150 n=36 k=64 dtype=fp16 b_layout=col out_dtype=fp32 accumulate=true c_stride=44", {}},
+      {"matmul m=50 n=136 k=3000 b_layout=col residual=true activation=silu a_stride=3008 residual_stride=144 "
+       "c_stride=152",
+       {}},
+      {"matmul m=*<=100 n=72 k=2560 dtype=fp16 b_layout=col out_dtype=fp32 accumulate=true b_stride=2568 c_stride=80",
+       {{"m", 77}}},
+      {"matmul m=* n=* k=* b_layout=col a_stride=64 b_stride=50 c_stride=33", {{"m", 18}, {"n", 21}, {"k", 37}}},
+      {"matmul m=* n=*%8 k=*%64 b_layout=col a_stride=448 b_stride=384 c_stride=272",
+       {{"m", 140}, {"n", 264}, {"k", 320}}},
+      {"matmul m=*%128 n=*%256 k=*%64 a_stride=264 b_stride=520", {{"m", 128}, {"n", 512}, {"k", 256}}},
+      {"matmul m=*<=100 n=48 k=80 b_layout=col a_stride=96 c_stride=64", {{"m", 0}}},
+
       // flash_attention: masks, groups of heads, every head size, lengths that are no multiple of a block.
       {"flash_attention heads=1 seq_q=32 seq_k=32 head_dim=32 dtype=fp16 out_dtype=fp32", {}},
       {"flash_attention heads=2 kv_heads=1 seq_q=70 seq_k=100 head_dim=64 causal=true", {}},
@@ -236,6 +263,28 @@ const std::vector<checked::Problem> &edgeCases() {
       {"flash_attention heads=1 seq_q=140 seq_k=260 head_dim=192 value_dim=128 causal=true scale=0.13523377", {}},
       {"flash_attention batch=2 heads=1 seq_q=70 seq_k=100 head_dim=80 varlen=true dtype=fp16 scale=0.01", {}},
 
+      // flash_attention of tokens that lie apart: parts of one projection, rows that are no multiple of 16 bytes, and
+      // tiles that are cut where a sequence ends.
+      {"flash_attention batch=2 heads=4 kv_heads=2 seq_q=70 seq_k=70 head_dim=64 causal=true q_stride=512 k_stride=512 "
+       "v_stride=512",
+       {}},
+      {"flash_attention batch=2 heads=2 seq_q=130 seq_k=200 head_dim=128 q_stride=264 k_stride=256 v_stride=520 "
+       "o_stride=300 out_dtype=fp32",
+       {}},
+      {"flash_attention batch=2 heads=2 kv_heads=1 seq_q=40 seq_k=72 head_dim=64 dtype=fp16 q_stride=129 k_stride=66 "
+       "v_stride=65 o_stride=131",
+       {}},
+      {"flash_attention batch=3 heads=2 kv_heads=1 seq_q=140 seq_k=260 head_dim=128 causal=true varlen=true "
+       "q_stride=512 k_stride=512 v_stride=512 o_stride=272",
+       {},
+       1,
+       {{"seq_lens_q", {130, 7, 128}}, {"seq_lens_k", {255, 8, 127}}}},
+      {"flash_attention batch=2 heads=1 seq_q=30 seq_k=70 head_dim=80 value_dim=48 varlen=true o_stride=64", {}},
+      {"flash_attention batch=* heads=* kv_heads=* seq_q=* seq_k=* head_dim=64 causal=true q_stride=400 k_stride=400 "
+       "v_stride=400 o_stride=136",
+       {{"batch", 2}, {"heads", 2}, {"kv_heads", 1}, {"seq_q", 19}, {"seq_k", 83}}},
+      {"flash_attention heads=2 seq_q=256 seq_k=320 head_dim=256 k_stride=1024 v_stride=1024", {}},
+
       // fp8_block_matmul: scale blocks that are whole and cut in each dimension.
       {"fp8_block_matmul m=64 n=128 k=128 out_dtype=fp16", {}},
       {"fp8_block_matmul m=17 n=200 k=300 out_dtype=bf16", {}},
@@ -261,6 +310,12 @@ const std::vector<checked::Problem> &edgeCases() {
       {"fp8_block_matmul m=70 n=36 k=64", {}},
       {"fp8_block_matmul m=* n=200 k=400", {{"m", 0}}},
       {"fp8_block_matmul m=* n=200 k=400", {{"m", 8}}},
+      // Rows that lie apart, as TMA can move them and as it cannot.
+      {"fp8_block_matmul m=300 n=328 k=272 a_stride=288 b_stride=1024 c_stride=400", {}},
+      {"fp8_block_matmul m=70 n=200 k=272 a_stride=300 b_stride=276 c_stride=201 out_dtype=fp16", {}},
+      {"fp8_block_matmul m=40 n=72 k=8192 a_stride=8208 b_stride=8224 c_stride=80", {}},
+      {"fp8_block_matmul m=* n=200 k=512 a_stride=528 c_stride=208", {{"m", 5}}},
+      {"fp8_block_matmul m=* n=* k=* a_stride=160 b_stride=132 c_stride=72", {{"m", 20}, {"n", 70}, {"k", 128}}},
       {"fp8_block_matmul m=* n=200 k=400", {{"m", 9}}},
       {"fp8_block_matmul m=* n=200 k=400", {{"m", 33}}},
       {"fp8_block_matmul m=* n=200 k=400", {{"m", 333}}},
@@ -285,6 +340,11 @@ const std::vector<checked::Problem> &edgeCases() {
       {"grouped_fp8_block_matmul masked=true groups=5 m=*%64 n=72 k=496", {{"m", 192}}},
       {"grouped_fp8_block_matmul masked=true groups=5 m=*%64 n=72 k=272", {{"m", 0}}},
       {"grouped_fp8_block_matmul masked=true groups=* m=* n=*%8 k=128", {{"groups", 0}, {"m", 70}, {"n", 136}}},
+      // Rows that lie apart, of all groups alike.
+      {"grouped_fp8_block_matmul groups=3 m=700 n=200 k=304 a_stride=320 b_stride=336 c_stride=264", {}},
+      {"grouped_fp8_block_matmul groups=2 m=300 n=132 k=84 a_stride=88 b_stride=100 c_stride=133", {}},
+      {"grouped_fp8_block_matmul masked=true groups=4 m=128 n=200 k=304 a_stride=320 b_stride=304 c_stride=216", {}},
+      {"grouped_fp8_block_matmul masked=true groups=3 m=70 n=132 k=84 a_stride=96 b_stride=84 c_stride=140", {}},
 
       // gated_delta_rule, token by token: layouts, norms, dims that are no powers of two, packed sequences, pools.
       {"gated_delta_rule mode=recurrent tokens=1 qk_heads=1 key_dim=16 value_dim=32", {}},
@@ -312,6 +372,10 @@ const std::vector<checked::Problem> &edgeCases() {
        shrinkQueriesAndKeys},
       // Several key heads, each of a group of value heads.
       {"gated_delta_rule mode=recurrent tokens=5 qk_heads=2 v_heads=4 key_dim=32 qk_l2norm=true", {}},
+      // Tokens that lie apart: parts of one projection.
+      {"gated_delta_rule mode=recurrent batch=2 tokens=5 qk_heads=2 v_heads=4 key_dim=32 q_stride=264 k_stride=257 "
+       "v_stride=256 g_stride=8 beta_stride=5 o_stride=136",
+       {}},
       {"gated_delta_rule mode=recurrent batch=4 tokens=20 qk_heads=2 v_heads=6 key_dim=64 value_dim=40 varlen=true "
        "state_pool=true slots=6",
        {}},
@@ -341,6 +405,12 @@ const std::vector<checked::Problem> &edgeCases() {
        {}},
       {"gated_delta_rule tokens=70 qk_heads=1 v_heads=3 key_dim=128 value_dim=64", {}},
       {"gated_delta_rule tokens=40 qk_heads=2 v_heads=4 key_dim=64 value_dim=32 chunk=32", {}},
+      {"gated_delta_rule tokens=40 qk_heads=2 v_heads=4 key_dim=64 value_dim=32 chunk=32 q_stride=512 k_stride=512 "
+       "v_stride=512 g_stride=8 beta_stride=8 o_stride=160",
+       {}},
+      {"gated_delta_rule batch=4 tokens=130 qk_heads=1 v_heads=2 key_dim=64 value_dim=80 varlen=true q_stride=65 "
+       "k_stride=66 v_stride=168 beta_stride=3 o_stride=161",
+       {}},
       {"gated_delta_rule batch=3 tokens=50 qk_heads=2 v_heads=6 key_dim=32 chunk=16 varlen=true state_pool=true "
        "slots=5 "
        "qk_l2norm=true",

@@ -41,8 +41,9 @@ public:
     auto tensors = reference::makeTensors(*description, {}, seed);
     REQUIRE(tensors.ok());
     for (reference::HostTensor &tensor : *tensors) {
-      buffers_.emplace_back(device_, tensor.bytes.size());
-      device_.copyToDevice(buffers_.back().address(), tensor.bytes.data(), tensor.bytes.size());
+      std::vector<uint8_t> memory = reference::spreadRows(tensor);
+      buffers_.emplace_back(device_, memory.size());
+      device_.copyToDevice(buffers_.back().address(), memory.data(), memory.size());
       shapes_.push_back(tensor.shape);
     }
   }

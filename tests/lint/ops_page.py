@@ -18,7 +18,9 @@ HEAD = f"""# Ops
 
 What a description may ask for. On the command line an attribute is written `name=value`, in a plan file as a member of
 `attributes`. A dimension is a number, or known at launch only: `*`, `*%16` (a multiple of 16), `*<=4096` (at most 4096),
-`*%16<=4096`. No size and no bound is above {LARGEST}. Tensors are contiguous and row major, and are given to a launch in the order of their table.
+`*%16<=4096`. No size and no bound is above {LARGEST}. Tensors are row major, and are given to a launch in the order of their table. Rows lie side by
+side unless a stride says otherwise: elements from the beginning of a row to that of the next, no fewer than a row has. What
+lies between rows is neither read nor written.
 """
 
 
@@ -43,7 +45,7 @@ def allowed(attribute):
 def default(attribute):
     if "default" in attribute:
         return resolved(attribute["default"])
-    return "empty" if attribute["kind"] == "text" else "required"
+    return {"text": "empty", "stride": "a row's length"}.get(attribute["kind"], "required")
 
 
 def table(head, rows):

@@ -99,9 +99,12 @@ HeadView FlashAttentionWriter::headView(StringRef tensor, StringRef sequence, St
                                         int64_t dim) {
   KernelBuilder &b = b_;
   Value row = b.mul(b.toI64(batch_), b.toI64(b.size(sequence)));
-  Value index = b.add(b.mul(row, b.toI64(b.size(heads))), b.toI64(head));
-  Value base = b.advance(b.tensorParameter(tensor), b.mul(index, b.i64(dim)));
-  return {{base, b.mul(b.toI64(b.size(heads)), b.i64(dim))}, splitDimension(dim, kLeastPart)};
+  MatrixView matrix = b.matrix(tensor, b.mul(b.toI64(b.size(heads)), b.i64(dim)));
+  // Where tokens lie side by side, heads are counted, which takes one product less.
+  Value first = description_.rowStride(tensor)
+                    ? b.add(b.mul(row, matrix.rowStride), b.mul(b.toI64(head), b.i64(dim)))
+                    : b.mul(b.add(b.mul(row, b.toI64(b.size(heads))), b.toI64(head)), b.i64(dim));
+  return {{b.advance(matrix.base, first), matrix.rowStride}, splitDimension(dim, kLeastPart)};
 }
 
 Value FlashAttentionWriter::sequenceLength(StringRef size, StringRef lengths) {
@@ -237,7 +240,7 @@ void FlashAttentionWriter::storeResult(const SoftmaxState &state, ArrayRef<Value
 
 static KernelSignature makeSignature(const Description &description, MLIRContext &context) {
   Type type = elementTypeOf(description.word("dtype"), context);
-  KernelSignature signature;
+  KernelSignature signature(description);
   for (const char *name : {"q", "k", "v"}) {
     signature.tensor(name, type);
   }

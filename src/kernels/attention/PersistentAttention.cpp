@@ -48,7 +48,7 @@ static bool canCutValues(const Description &description) {
 }
 
 bool servesPersistentAttention(const Description &description, const Target &target) {
-  constexpr int64_t kMostParts = 2, kMostDim = 256;
+  constexpr int64_t kMostParts = 2, kMostDim = 256, kRowBytes = 16;
   if (description.flag("varlen") && !canCutValues(description)) {
     return false;
   }
@@ -56,7 +56,9 @@ bool servesPersistentAttention(const Description &description, const Target &tar
   const Dimension &keys = description.dimension("seq_k");
   return target.capability == 90 && target.archSpecific && std::max(headDim, valueDim) <= kMostDim &&
          splitDimension(headDim, kLeastPart).size() <= kMostParts &&
-         splitDimension(valueDim, kLeastPart).size() <= kMostParts && (!keys.isStatic() || keys.value > 0);
+         splitDimension(valueDim, kLeastPart).size() <= kMostParts && (!keys.isStatic() || keys.value > 0) &&
+         haveStridesOf(description, {"q", "k", "v"}, kRowBytes / 2) &&
+         haveStridesOf(description, {"o"}, description.word("out_dtype") == "fp32" ? kRowBytes / 4 : kRowBytes / 2);
 }
 
 namespace {
@@ -630,7 +632,7 @@ void PersistentAttention::consume() {
 
 static KernelSignature declare(const Description &description, const Shapes &shapes) {
   using Op = Expression::Op;
-  KernelSignature signature;
+  KernelSignature signature(description);
   for (const char *name : {"batch", "heads", "kv_heads", "seq_q", "seq_k"}) {
     signature.dimension(name, description.dimension(name));
   }

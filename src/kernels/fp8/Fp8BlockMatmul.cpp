@@ -31,7 +31,8 @@ static Fp8Tile chooseTile(const Description &description, const Target &target) 
   // also share the addresses of copies, which are many where K allows but 4 bytes each. A tile of 128 columns has one
   // weight scale a block.
   const Dimension &k = description.dimension("k");
-  bool hasWgmma = target.capability == 90, hasNarrowCopies = (k.isStatic() ? k.value : k.divisor) % 16 != 0;
+  bool hasWgmma = target.capability == 90,
+       hasNarrowCopies = (k.isStatic() ? k.value : k.divisor) % 16 != 0 || !haveStridesOf(description, {"a", "b"}, 16);
   bool isLarge = rows == kMostRows && !hasWgmma;
   return {rows, kScaleBlock, isLarge || hasNarrowCopies ? 8u : 4u};
 }
@@ -39,7 +40,11 @@ static Fp8Tile chooseTile(const Description &description, const Target &target) 
 namespace {
 /// The matrices that one CTA works on, and its rows.
 struct Problem {
-  Value a, scaleOfA, b, scaleOfB, c;
+  MatrixView a;
+  Value scaleOfA;
+  MatrixView b;
+  Value scaleOfB;
+  MatrixView c;
   Value endOfRows;
   Value isActive; ///< whether the tile has rows of a group; null = it has
 };
@@ -48,7 +53,7 @@ struct Problem {
 /// Declares the tensors and dimensions, those of groups where there are any.
 static KernelSignature declare(const Description &description, RowGroups groups, MLIRContext &context) {
   Type fp8 = elementTypeOf("e4m3", context), fp32 = elementTypeOf("fp32", context);
-  KernelSignature signature;
+  KernelSignature signature(description);
   signature.tensor("a", fp8);
   signature.tensor("a_scale", fp32);
   signature.tensor("b", fp8);
@@ -66,11 +71,11 @@ static KernelSignature declare(const Description &description, RowGroups groups,
 
 /// The matrices of the tile's group: `ownGroup` (i32) where groups have rows of their own.
 static Problem problemOf(KernelBuilder &b, RowGroups groups, Value ownGroup, Value firstRow, Value numBlocks) {
-  Problem problem = {b.tensorParameter("a"),
+  Problem problem = {b.matrix("a", b.size("k")),
                      b.tensorParameter("a_scale"),
-                     b.tensorParameter("b"),
+                     b.matrix("b", b.size("k")),
                      b.tensorParameter("b_scale"),
-                     b.tensorParameter("c"),
+                     b.matrix("c", b.size("n")),
                      b.size("m"),
                      Value()};
   if (groups == RowGroups::None) {
@@ -79,23 +84,26 @@ static Problem problemOf(KernelBuilder &b, RowGroups groups, Value ownGroup, Val
   auto product = [&](Value first, Value second, Value third) {
     return b.mul(b.mul(b.toI64(first), b.toI64(second)), b.toI64(third));
   };
-  Value m = b.size("m"), n = b.size("n"), k = b.size("k"), group;
+  auto skipRows = [&](MatrixView &matrix, Value groups, Value rows) {
+    matrix.base = b.advance(matrix.base, product(groups, rows, matrix.rowStride));
+  };
+  Value m = b.size("m"), n = b.size("n"), group;
   if (groups == RowGroups::Masked) {
     group = ownGroup;
     Value valid = b.minimum(b.load(b.advance(b.tensorParameter("valid_rows"), group)), m);
     problem.isActive = b.lessThan(firstRow, valid);
     // Where no row is valid none is read, nor stored.
     problem.endOfRows = valid;
-    problem.a = b.advance(problem.a, product(group, m, k));
+    skipRows(problem.a, group, m);
     problem.scaleOfA = b.advance(problem.scaleOfA, product(group, m, numBlocks));
-    problem.c = b.advance(problem.c, product(group, m, n));
+    skipRows(problem.c, group, m);
   } else {
     Value named = b.load(b.advance(b.tensorParameter("row_group"), firstRow));
     problem.isActive = isGroup(b, named);
     problem.endOfRows = b.select(problem.isActive, m, b.i32(0));
     group = b.select(problem.isActive, named, b.i32(0));
   }
-  problem.b = b.advance(problem.b, product(group, n, k));
+  skipRows(problem.b, group, n);
   problem.scaleOfB = b.advance(problem.scaleOfB, product(group, b.ceilDiv(n, kScaleBlock), numBlocks));
   return problem;
 }
@@ -133,8 +141,8 @@ Result<BuiltKernel> buildFp8BlockMatmul(const Description &description, const Ta
   Value lastRow = b.maximum(problem.endOfRows, b.i32(1));
 
   bool hasAllRows = groups != RowGroups::Masked && b.isMultiple("m", tile.m);
-  RowTile left(b, {problem.a, b.toI64(k)}, firstRow, lastRow, tile.m, kScaleBlock, hasAllRows);
-  RowTile right(b, {problem.b, b.toI64(k)}, firstColumn, n, tile.n, kScaleBlock, b.isMultiple("n", tile.n));
+  RowTile left(b, problem.a, firstRow, lastRow, tile.m, kScaleBlock, hasAllRows);
+  RowTile right(b, problem.b, firstColumn, n, tile.n, kScaleBlock, b.isMultiple("n", tile.n));
   RowTile leftScale(b, {problem.scaleOfA, b.toI64(numBlocks)}, firstRow, lastRow, tile.m, 1, hasAllRows);
   Value rightScale = b.advance(problem.scaleOfB, b.mul(b.toI64(position.column), b.toI64(numBlocks)));
   Value leftBuffer = b.buffer({tile.m, kScaleBlock}, fp8);
@@ -163,7 +171,7 @@ Result<BuiltKernel> buildFp8BlockMatmul(const Description &description, const Ta
                  [&](Value k0, ValueRange carried) { return promote(k0, carried, true); });
   }
 
-  RowTile output(b, {problem.c, b.toI64(n)}, firstRow, m, tile.m, tile.n, true);
+  RowTile output(b, problem.c, firstRow, m, tile.m, tile.n, true);
   Value rows = b.add(b.splat(firstRow, {tile.m}), b.range(tile.m));
   Value mask = output.mask(firstColumn, n);
   mask = b.both(mask, b.asColumn(b.lessThan(rows, b.splat(problem.endOfRows, {tile.m})), tile.n));

@@ -21,7 +21,8 @@ bool servesFp8Persistently(const Description &description, const Target &target)
   bool hasWholeTiles = rowGroupsOf(description) != RowGroups::Masked ||
                        isMultipleOf(description.dimension("m"), PersistentProduct::kConsumerRows);
   return hasWholeTiles && target.capability == 90 && target.archSpecific && k.isStatic() && k.value > 0 &&
-         isMultipleOf(k, kInputs) && isMultipleOf(description.dimension("n"), kOutputs);
+         isMultipleOf(k, kInputs) && isMultipleOf(description.dimension("n"), kOutputs) &&
+         haveStridesOf(description, {"a", "b"}, kInputs) && haveStridesOf(description, {"c"}, kOutputs);
 }
 
 namespace {
@@ -345,7 +346,7 @@ Result<BuiltKernel> buildPersistentFp8Matmul(const Description &description, llv
     shape.vectors = ScaleWriter::vectorsOf(shape);
     return shape;
   });
-  KernelSignature signature;
+  KernelSignature signature(description);
   for (const char *name : {"m", "n", "k"}) {
     signature.dimension(name, description.dimension(name));
   }

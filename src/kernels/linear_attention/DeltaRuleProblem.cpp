@@ -15,7 +15,7 @@ DeltaRuleProblem::DeltaRuleProblem(const Description &of, MLIRContext &context)
 KernelSignature DeltaRuleProblem::signature(MLIRContext &context) const {
   Type fp32 = elementTypeOf("fp32", context), int32 = elementTypeOf("int32", context);
   Type betaType = elementTypeOf(description.word("beta_dtype"), context);
-  KernelSignature signature;
+  KernelSignature signature(description);
   for (const char *name : {"q", "k", "v"}) {
     signature.tensor(name, type);
   }
@@ -60,11 +60,11 @@ HeadOfSequence DeltaRuleProblem::head(KernelBuilder &b, Value sequence, Value va
 MatrixView DeltaRuleProblem::tokensOf(KernelBuilder &b, StringRef tensor, StringRef heads, Value head,
                                       int64_t dim) const {
   Value base = b.advance(b.tensorParameter(tensor), b.mul(b.toI64(head), b.i64(dim)));
-  return {base, b.mul(b.toI64(b.size(heads)), b.i64(dim))};
+  return {base, b.rowStride(tensor, b.mul(b.toI64(b.size(heads)), b.i64(dim)))};
 }
 
 MatrixView DeltaRuleProblem::gatesOf(KernelBuilder &b, StringRef tensor, Value valueHead) const {
-  return {b.advance(b.tensorParameter(tensor), valueHead), b.toI64(b.size("v_heads"))};
+  return {b.advance(b.tensorParameter(tensor), valueHead), b.rowStride(tensor, b.size("v_heads"))};
 }
 
 StateView DeltaRuleProblem::stateIn(KernelBuilder &b, StringRef tensor, Value index, const HeadOfSequence &head) const {

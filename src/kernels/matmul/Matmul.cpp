@@ -20,10 +20,12 @@ static int64_t coveringTile(const Dimension &dimension, int64_t low, int64_t hig
   return std::clamp<int64_t>(llvm::PowerOf2Ceil(size), low, high);
 }
 
-/// Whether rows of the operands are known to be multiples of `elements`, so that as many are copied at a time.
+/// Whether rows of the operands are known to be multiples of `elements`, and to lie so, so that as many are copied at a
+/// time.
 static bool haveRowsOf(const Description &description, int64_t elements) {
   return isMultipleOf(description.dimension("k"), elements) &&
-         (description.word("b_layout") == "col" || isMultipleOf(description.dimension("n"), elements));
+         (description.word("b_layout") == "col" || isMultipleOf(description.dimension("n"), elements)) &&
+         haveStridesOf(description, {"a", "b"}, elements);
 }
 
 MatmulTile chooseMatmulTile(const Description &description, const Target &target) {
@@ -63,13 +65,12 @@ namespace {
 /// The right operand, row major [K, N] or column major [N, K], in tiles of [k, n] for the dot.
 class RightOperand {
 public:
-  RightOperand(KernelBuilder &b, bool columnMajor, const MatmulTile &tile, Value base, Value firstColumn,
-               Type elementType)
+  RightOperand(KernelBuilder &b, bool columnMajor, const MatmulTile &tile, Value firstColumn, Type elementType)
       : b_(b), tile_(tile), columnMajor_(columnMajor) {
     Value n = b.size("n");
     bool covered = b.isMultiple("n", tile.n);
     if (columnMajor) {
-      rows_.emplace(b, MatrixView{base, b.toI64(b.size("k"))}, firstColumn, n, tile.n, tile.k, covered);
+      rows_.emplace(b, b.matrix("b", b.size("k")), firstColumn, n, tile.n, tile.k, covered);
       buffer_ = b.buffer({tile.n, tile.k}, elementType);
       return;
     }
@@ -77,7 +78,7 @@ public:
     if (!covered) {
       columnMask_ = b.lessThan(columns_, b.splat(n, {tile.n}));
     }
-    view_ = {base, b.toI64(n)};
+    view_ = b.matrix("b", n);
     buffer_ = b.buffer({tile.k, tile.n}, elementType);
   }
 
@@ -125,14 +126,14 @@ static void storeResult(KernelBuilder &b, const Epilogue &epilogue, const Matmul
     Value inColumns = b.asRow(columnMask, tile.m);
     mask = mask ? b.both(mask, inColumns) : inColumns;
   }
-  Value stride = b.toI64(b.size("n")), bias, addend;
+  Value bias, addend;
   if (epilogue.hasBias()) {
     bias = b.asRow(b.load(b.pointers(b.tensorParameter("bias"), columns), columnMask), tile.m);
   }
   if (epilogue.addend()) {
-    addend = b.load(b.pointers({b.tensorParameter(epilogue.addend()), stride}, rows, columns), mask);
+    addend = b.load(b.pointers(b.matrix(epilogue.addend(), b.size("n")), rows, columns), mask);
   }
-  b.store(b.pointers({b.tensorParameter("c"), stride}, rows, columns),
+  b.store(b.pointers(b.matrix("c", b.size("n")), rows, columns),
           epilogue.apply(b, accumulator, bias, addend, elementType), mask);
 }
 
@@ -152,7 +153,7 @@ Result<BuiltKernel> buildMatmul(const Description &description, const Target &ta
   Type inputType = elementTypeOf(description.word("dtype"), context);
   Type outputType = elementTypeOf(description.word("out_dtype"), context);
 
-  KernelSignature signature;
+  KernelSignature signature(description);
   signature.tensor("a", inputType);
   signature.tensor("b", inputType);
   Epilogue epilogue(description);
@@ -172,9 +173,9 @@ Result<BuiltKernel> buildMatmul(const Description &description, const Target &ta
   Value firstRow = b.mul(position.row, b.i32(tile.m));
   Value firstColumn = b.mul(position.column, b.i32(tile.n));
 
-  RowTile left(b, {b.tensorParameter("a"), b.toI64(k)}, firstRow, m, tile.m, tile.k, b.isMultiple("m", tile.m));
+  RowTile left(b, b.matrix("a", k), firstRow, m, tile.m, tile.k, b.isMultiple("m", tile.m));
   Value leftBuffer = b.buffer({tile.m, tile.k}, inputType);
-  RightOperand right(b, description.word("b_layout") == "col", tile, b.tensorParameter("b"), firstColumn, inputType);
+  RightOperand right(b, description.word("b_layout") == "col", tile, firstColumn, inputType);
 
   auto multiply = [&](Value k0, ValueRange carried, bool tail) -> llvm::SmallVector<Value> {
     b.fill(leftBuffer, left.pointers(k0), tail ? left.mask(k0, k) : Value());

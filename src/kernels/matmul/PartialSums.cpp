@@ -59,10 +59,9 @@ static void sumPartials(KernelBuilder &b, const ProductShapes &shapes, const Epi
     bias = b.asRow(b.load(b.pointers(b.tensorParameter("bias"), columns), inColumns), kRows);
   }
   if (epilogue.addend()) {
-    addend = b.load(b.pointers({b.tensorParameter(epilogue.addend()), stride}, rows, columns), mask);
+    addend = b.load(b.pointers(b.matrix(epilogue.addend(), n), rows, columns), mask);
   }
-  b.store(b.pointers({b.tensorParameter("c"), stride}, rows, columns),
-          epilogue.apply(b, sum, bias, addend, shapes.outputType), mask);
+  b.store(b.pointers(b.matrix("c", n), rows, columns), epilogue.apply(b, sum, bias, addend, shapes.outputType), mask);
 }
 
 void addPartialSums(KernelProgram &program, const KernelSignature &signature, llvm::StringRef symbol,

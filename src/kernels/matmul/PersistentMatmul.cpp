@@ -15,7 +15,8 @@ bool servesPersistently(const Description &description, const Target &target) {
   const Dimension &n = description.dimension("n"), &k = description.dimension("k");
   int64_t columns = description.word("b_layout") == "row" ? std::max(inputs, outputs) : outputs;
   return target.capability == 90 && target.archSpecific && k.isStatic() && k.value > 0 && isMultipleOf(k, inputs) &&
-         isMultipleOf(n, columns);
+         isMultipleOf(n, columns) && haveStridesOf(description, {"a", "b"}, inputs) &&
+         haveStridesOf(description, {"residual", "c"}, outputs);
 }
 
 namespace {
@@ -89,7 +90,7 @@ Result<BuiltKernel> buildPersistentMatmul(const Description &description, llvm::
   auto shapes = llvm::map_to_vector<5>(variants, [&](const PersistentVariant &variant) {
     return ProductShapes(variant.tile, description.dimension("k").value, isColumnMajor, inputType, outputType);
   });
-  KernelSignature signature;
+  KernelSignature signature(description);
   for (const char *name : {"m", "n", "k"}) {
     signature.dimension(name, description.dimension(name));
   }

@@ -171,6 +171,11 @@ bool KernelBuilder::isMultiple(llvm::StringRef name, int64_t factor) const {
   return (dimension.isStatic() ? dimension.value : dimension.divisor) % factor == 0;
 }
 
+Value KernelBuilder::rowStride(llvm::StringRef tensor, Value row) {
+  std::optional<int64_t> stride = signature_.rowStride(tensor);
+  return stride ? i64(*stride) : toI64(row);
+}
+
 Value KernelBuilder::i32(int64_t value) { return arith::ConstantIntOp::create(*this, value, 32); }
 Value KernelBuilder::i64(int64_t value) { return arith::ConstantIntOp::create(*this, value, 64); }
 Value KernelBuilder::f32(double value) {

@@ -36,6 +36,12 @@ public:
   const Dimension &dimension(llvm::StringRef name) const { return signature_.size(name); }
   /// Whether the dimension is known to be a multiple of `factor`.
   bool isMultiple(llvm::StringRef name, int64_t factor) const;
+  /// Elements from one row of the tensor to the next, i64: its stride, or what a row has where rows lie side by side.
+  mlir::Value rowStride(llvm::StringRef tensor, mlir::Value row);
+  /// The tensor as a matrix whose rows have `row` elements.
+  MatrixView matrix(llvm::StringRef tensor, mlir::Value row) {
+    return {tensorParameter(tensor), rowStride(tensor, row)};
+  }
 
   // Scalars, i32.
   mlir::Value i32(int64_t value);

@@ -17,13 +17,15 @@ void KernelSignature::tensor(llvm::StringRef name, mlir::Type elementType, uint3
 }
 
 /// The tensor map of a row-major matrix or tensor for copies of `tile`; `sizes` outermost first.
-static TensorMap withTile(TensorMap map, llvm::ArrayRef<Expression> sizes, const SharedTile &tile) {
+static TensorMap withTile(TensorMap map, llvm::ArrayRef<Expression> sizes, std::optional<int64_t> rowStride,
+                          const SharedTile &tile) {
   map.elementType = tile.mapElementType();
   map.swizzle = tile.mapSwizzle();
   map.sizes = {sizes.rbegin(), sizes.rend()};
   Expression stride = Expression::constant(tile.elementType.getIntOrFloatBitWidth() / 8);
   for (const Expression &size : llvm::ArrayRef(map.sizes).drop_back()) {
-    stride = Expression::binary(Op::Mul, size, stride);
+    bool isOfRows = map.strides.empty() && rowStride;
+    stride = Expression::binary(Op::Mul, isOfRows ? Expression::constant(*rowStride) : size, stride);
     map.strides.push_back(stride);
   }
   map.box = tile.mapBox(unsigned(sizes.size()));
@@ -40,7 +42,7 @@ void KernelSignature::describe(llvm::StringRef name, const TensorMap &map, llvm:
     }
     declared.push_back(type);
     parameters_.push_back({name.str(), Parameter::Kind::Descriptor, type, 1, uint32_t(recipe_.tensorMaps.size())});
-    recipe_.tensorMaps.push_back(withTile(map, sizes, tile));
+    recipe_.tensorMaps.push_back(withTile(map, sizes, rowStride(name), tile));
   }
 }
 
@@ -159,6 +161,12 @@ Expression KernelSignature::expression(llvm::StringRef name) const {
     }
   }
   llvm_unreachable("a dynamic dimension is always in the recipe");
+}
+
+bool haveStridesOf(const Description &description, std::initializer_list<llvm::StringRef> tensors, int64_t elements) {
+  return llvm::all_of(tensors, [&](llvm::StringRef tensor) {
+    return description.rowStride(tensor).value_or(elements) % elements == 0;
+  });
 }
 
 const Dimension &KernelSignature::size(llvm::StringRef name) const { return find(name).dimension; }

@@ -12,6 +12,7 @@
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
 
+#include <initializer_list>
 #include <optional>
 #include <string>
 
@@ -22,6 +23,10 @@ namespace jitk::kernels {
 /// static dimension takes no parameter.
 class KernelSignature {
 public:
+  KernelSignature() = default;
+  /// Tensors of `description`, which has the strides of their rows, and outlives the signature.
+  explicit KernelSignature(const Description &description) : description_(&description) {}
+
   struct Parameter {
     enum class Kind : uint8_t { Tensor, Descriptor, Workspace, Dimension, Scalar };
     std::string name;
@@ -35,8 +40,8 @@ public:
   /// on.
   void tensor(llvm::StringRef name, mlir::Type elementType, uint32_t alignment = 16);
   /// Declares the next tensor of the description, row major [..., rows, columns], to be moved by TMA in tiles like
-  /// `tiles` too: a function may take a descriptor for each kind of tile, which the launch encodes. A row must be a
-  /// multiple of 16 bytes.
+  /// `tiles` too: a function may take a descriptor for each kind of tile, which the launch encodes. A row, and its
+  /// stride, must be a multiple of 16 bytes.
   void tiledTensor(llvm::StringRef name, mlir::Type elementType, llvm::ArrayRef<Expression> sizes,
                    llvm::ArrayRef<SharedTile> tiles);
   void tiledTensor(llvm::StringRef name, mlir::Type elementType, const Expression &rows, const Expression &columns,
@@ -60,6 +65,10 @@ public:
   /// The dimension's value as an expression of the recipe.
   Expression expression(llvm::StringRef name) const;
   const Dimension &size(llvm::StringRef name) const;
+  /// Elements from one row of the tensor to the next, where its rows lie apart.
+  std::optional<int64_t> rowStride(llvm::StringRef tensor) const {
+    return description_ ? description_->rowStride(tensor) : std::nullopt;
+  }
 
   llvm::ArrayRef<Parameter> parameters() const { return parameters_; }
   /// What a launch passes for the parameter. To be asked when everything is declared: offsets depend on all regions.
@@ -74,17 +83,21 @@ private:
   };
   const NamedDimension &find(llvm::StringRef name) const;
   const Parameter &findRegion(llvm::StringRef name) const;
-  /// Declares a descriptor for each kind of tile, and its tensor map: `map` with the sizes and the tile.
+  /// Declares a descriptor for each kind of tile, and its tensor map: `map` with the sizes, the strides and the tile.
   void describe(llvm::StringRef name, const TensorMap &map, llvm::ArrayRef<Expression> sizes,
                 llvm::ArrayRef<SharedTile> tiles);
   void region(uint32_t area, llvm::StringRef name, mlir::Type elementType, const Expression &elements);
   /// Bytes of the first `count` areas.
   Expression areaBytes(size_t count) const;
 
+  const Description *description_ = nullptr;
   llvm::SmallVector<Parameter> parameters_;
   llvm::SmallVector<NamedDimension> dimensions_;
   llvm::SmallVector<std::optional<Expression>> areas_; ///< bytes of each part of the workspace, which regions share
   Recipe recipe_; ///< the offset of a tensor map of the workspace is the number of its area
 };
+
+/// Whether the strides of these tensors of the description, where rows lie apart, are multiples of `elements`.
+bool haveStridesOf(const Description &description, std::initializer_list<llvm::StringRef> tensors, int64_t elements);
 
 } // namespace jitk::kernels

@@ -18,22 +18,27 @@ constexpr uint8_t kGuard = 0xFF;
 class GuardedTensor {
 public:
   GuardedTensor(const api::Device &device, const reference::HostTensor &tensor)
-      : device_(device), name_(tensor.shape.name), size_(tensor.bytes.size()),
+      : device_(device), shape_(tensor.shape), size_(size_t(tensor.shape.span())),
         buffer_(device, size_ + 2 * kGuardBytes) {
     device.fill(buffer_.address(), kGuard, kGuardBytes);
-    device.copyToDevice(address(), tensor.bytes.data(), size_);
+    device.copyToDevice(address(), reference::spreadRows(tensor).data(), size_);
     device.fill(address() + size_, kGuard, kGuardBytes);
   }
 
   uint64_t address() const { return buffer_.address() + kGuardBytes; }
 
-  /// Reads the tensor back; reports bytes of the guard bands that changed.
+  /// Reads the tensor back; reports bytes of the guard bands, and between rows, that changed.
   std::vector<uint8_t> read(std::vector<std::string> &damage) const {
     checkGuard("before", buffer_.address(), damage);
     checkGuard("after", address() + size_, damage);
     std::vector<uint8_t> bytes(size_);
     device_.copyToHost(bytes.data(), address(), size_);
-    return bytes;
+    Result<std::vector<uint8_t>> rows = reference::gatherRows(shape_, bytes);
+    if (!rows.ok()) {
+      damage.emplace_back(rows.status().message());
+      return bytes;
+    }
+    return *std::move(rows);
   }
 
 private:
@@ -43,13 +48,13 @@ private:
     auto changed = std::ranges::find_if(bytes, [](uint8_t byte) { return byte != kGuard; });
     if (changed != bytes.end()) {
       auto at = changed - bytes.begin();
-      damage.push_back("the guard band " + side + " " + name_ + " was overwritten, byte " +
+      damage.push_back("the guard band " + side + " " + shape_.name + " was overwritten, byte " +
                        std::to_string(side == "before" ? std::ptrdiff_t(kGuardBytes) - at : at));
     }
   }
 
   api::Device device_;
-  std::string name_;
+  TensorShape shape_;
   size_t size_;
   api::Buffer buffer_;
 };
@@ -183,7 +188,8 @@ namespace {
 /// The tensors of one seed on a device, and what the first launch on them left.
 struct TensorSet {
   TensorSet(const api::Device &device, std::vector<reference::HostTensor> tensors) : data(std::move(tensors)) {
-    for (const reference::HostTensor &tensor : data) {
+    for (reference::HostTensor &tensor : data) {
+      tensor.bytes = reference::spreadRows(tensor);
       buffers.emplace_back(device, std::max<size_t>(tensor.bytes.size(), 1));
       addresses.push_back(buffers.back().address());
       device.copyToDevice(addresses.back(), tensor.bytes.data(), tensor.bytes.size());
@@ -213,7 +219,7 @@ struct TensorSet {
     return all;
   }
 
-  std::vector<reference::HostTensor> data;
+  std::vector<reference::HostTensor> data; ///< their bytes as they lie in memory
   std::vector<api::Buffer> buffers;
   std::vector<uint64_t> addresses;
   std::vector<std::vector<uint8_t>> first;

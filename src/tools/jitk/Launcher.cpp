@@ -15,8 +15,9 @@ Launcher::Launcher(const api::Device &device, api::Kernel kernel, const std::str
       reference::makeTensors(*parseDescription(line), sizes, 1, values);
   scalars_ = checked::toScalars(kernel_, reference::makeScalars(*parseDescription(line), values));
   for (const reference::HostTensor &tensor : *tensors) {
-    buffers_.emplace_back(device, std::max<size_t>(tensor.bytes.size(), 1));
-    device.copyToDevice(buffers_.back().address(), tensor.bytes.data(), tensor.bytes.size());
+    std::vector<uint8_t> memory = reference::spreadRows(tensor);
+    buffers_.emplace_back(device, std::max<size_t>(memory.size(), 1));
+    device.copyToDevice(buffers_.back().address(), memory.data(), memory.size());
     addresses_.push_back(buffers_.back().address());
   }
   for (const std::string &name : kernel_.dimensions()) {

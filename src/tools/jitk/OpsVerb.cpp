@@ -24,6 +24,11 @@ static std::string joined(const Json &items, const char *separator = ", ") {
 /// "@other" in a schema means: as attribute `other`.
 static std::string resolved(const std::string &text) { return text.starts_with('@') ? "as " + text.substr(1) : text; }
 
+/// What stands for the default of an attribute that has no text of it.
+static std::string withoutDefault(const std::string &kind) {
+  return kind == "text" ? "" : kind == "stride" ? "a row's length" : "(required)";
+}
+
 static std::string allowedCell(const Json &attribute) {
   if (attribute.contains("allowed")) {
     return joined(attribute["allowed"]);
@@ -68,8 +73,8 @@ static void show(const std::string &op) {
   Table attributes({"attribute", "type", "default", "allowed", "meaning"});
   for (const Json &attribute : schema["attributes"]) {
     attributes.add({attribute["name"], attribute["kind"],
-                    resolved(attribute.value("default", attribute["kind"] == "text" ? "" : "(required)")),
-                    allowedCell(attribute), attribute["meaning"]});
+                    resolved(attribute.value("default", withoutDefault(attribute["kind"]))), allowedCell(attribute),
+                    attribute["meaning"]});
   }
   std::printf("%s\n", attributes.render().c_str());
   if (schema.contains("own_dimensions")) {

@@ -22,7 +22,7 @@ void checkKernel(const std::string &problem, BuildOf build, const std::vector<em
   REQUIRE(expected.ok());
   std::vector<std::vector<uint8_t>> before;
   for (const reference::HostTensor &tensor : *tensors) {
-    before.push_back(tensor.bytes);
+    before.push_back(reference::spreadRows(tensor));
   }
   EmulatedKernel kernel(
       [&](const Target &target, mlir::MLIRContext &context) { return build(*description, target, context); });
@@ -33,9 +33,11 @@ void checkKernel(const std::string &problem, BuildOf build, const std::vector<em
     for (const reference::Expected &output : *expected) {
       auto found = std::ranges::find(*tensors, output.tensor, [](const auto &tensor) { return tensor.shape.name; });
       auto index = size_t(found - tensors->begin());
+      Result<std::vector<uint8_t>> rows = reference::gatherRows(found->shape, after[index]);
+      REQUIRE(rows.ok());
       const std::string &dtype = found->shape.dtype;
       reference::ErrorFigures figures =
-          reference::compare(output, reference::decode(dtype, after[index]), reference::decode(dtype, before[index]));
+          reference::compare(output, reference::decode(dtype, *rows), reference::decode(dtype, found->bytes));
       CHECK_MESSAGE(figures.failed == 0, figures.firstFailure);
     }
     first = first.empty() ? after : first;

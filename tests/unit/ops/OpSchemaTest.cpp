@@ -73,7 +73,8 @@ TEST_CASE("what the schema refuses is named with what was found and what is allo
         "grouped_fp8_block_matmul, matmul, mla_decode, paged_attention, user_kernel: got 'nonsense'");
   CHECK(failure("matmul m=1 n=1 k=1 colour=red") ==
         "attribute of matmul must be one of m, n, k, dtype, out_dtype, "
-        "b_layout, bias, residual, accumulate, activation, configuration: got 'colour'");
+        "b_layout, bias, residual, accumulate, activation, a_stride, b_stride, residual_stride, c_stride, "
+        "configuration: got 'colour'");
   CHECK(failure("matmul m=1 n=1 k=1 m=2") == "attribute must be given once: got 'm' twice");
   CHECK(failure("matmul m=1 n=1") == "attribute k of matmul must be given: columns of A");
   CHECK(failure("matmul m=1 n=1 k=1 dtype=int4") == "attribute dtype must be one of bf16, fp16: got 'int4'");
@@ -95,7 +96,7 @@ TEST_CASE("what the schema refuses is named with what was found and what is allo
                                   "you mean matmul?): got 'matmull'");
   CHECK(failure("matmul m=1 n=1 k=1 dtpye=bf16") ==
         "attribute of matmul must be one of m, n, k, dtype, out_dtype, b_layout, bias, residual, accumulate, "
-        "activation, configuration (did you mean dtype?): got 'dtpye'");
+        "activation, a_stride, b_stride, residual_stride, c_stride, configuration (did you mean dtype?): got 'dtpye'");
   CHECK(failure("matmul m=1 n=1 k=1 dtype=b16") ==
         "attribute dtype must be one of bf16, fp16 (did you mean bf16?): got 'b16'");
   CHECK(failure("matmul m=1 n=1 k=1 activation=gelu_tan") ==
@@ -155,6 +156,50 @@ TEST_CASE("a number that equals its default is as none") {
   const std::string wide = "flash_attention heads=1 seq_q=1 head_dim=128";
   CHECK(*parseDescription(wide + " scale=0.08838834764831845") == *parseDescription(wide));
   CHECK(numberOf("scale", *parseDescription(wide)) == 1 / std::sqrt(128.0));
+}
+
+TEST_CASE("rows lie side by side unless a stride says otherwise") {
+  Description plain = *parseDescription("matmul m=* n=96 k=64");
+  CHECK_FALSE(plain.rowStride("a"));
+  CHECK(plain.toString().find("stride") == std::string::npos);
+  // A stride that is a row's length says nothing.
+  CHECK(*parseDescription("matmul m=* n=96 k=64 a_stride=64 b_stride=96 c_stride=96") == plain);
+  Description apart = *parseDescription("matmul m=* n=96 k=64 a_stride=80 b_stride=96");
+  CHECK(apart.rowStride("a") == 80);
+  CHECK_FALSE(apart.rowStride("b"));
+  CHECK(apart.toString().find("a_stride=80") != std::string::npos);
+  CHECK(*parseDescription(apart.toString()) == apart);
+  // A row of B is one of [n,k] where it is column major.
+  CHECK_FALSE(parseDescription("matmul m=1 n=96 k=64 b_layout=col b_stride=64")->rowStride("b"));
+  CHECK(parseDescription("matmul m=1 n=96 k=64 b_layout=col b_stride=96")->rowStride("b") == 96);
+  // Known at launch only, a row may be as long as its stride.
+  CHECK(parseDescription("matmul m=1 n=96 k=* a_stride=64")->rowStride("a") == 64);
+  CHECK(parseDescription("flash_attention heads=4 seq_q=9 head_dim=64 q_stride=768")->rowStride("q") == 768);
+}
+
+TEST_CASE("a stride leaves room for a row") {
+  CHECK(failure("matmul m=1 n=96 k=64 a_stride=63") ==
+        "attribute a_stride must be at least 64, the length of a row: got '63'");
+  CHECK(failure("matmul m=1 n=96 k=*<=128 a_stride=127") ==
+        "attribute a_stride must be at least 128, the length of a row: got '127'");
+  CHECK(failure("flash_attention heads=4 kv_heads=2 seq_q=9 head_dim=64 value_dim=32 v_stride=60") ==
+        "attribute v_stride must be at least 64, the length of a row: got '60'");
+  CHECK(failure("matmul m=1 n=96 k=64 residual_stride=96") ==
+        "attribute residual_stride must be left out where there is no tensor residual: got '96'");
+  CHECK(failure("matmul m=1 n=96 k=64 a_stride=*") ==
+        "attribute a_stride must be an integer between 1 and 2147483392: got '*'");
+}
+
+TEST_CASE("a tensor whose rows lie apart spans what lies between them") {
+  Description description = *parseDescription("grouped_fp8_block_matmul groups=3 m=5 n=8 k=16 masked=true a_stride=40");
+  Result<std::vector<TensorShape>> shapes = tensorShapes(description, {});
+  REQUIRE(shapes.ok());
+  const TensorShape &a = shapes->front();
+  CHECK(a.rowSize == 16);
+  CHECK(a.rowStride == 40);
+  CHECK(a.bytes() == 3 * 5 * 16);
+  CHECK(a.span() == 14 * 40 + 16); // nothing behind the last row
+  CHECK(shapes->back().span() == shapes->back().bytes());
 }
 
 TEST_CASE("what is no number above 0 is refused") {

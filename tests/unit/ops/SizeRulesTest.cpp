@@ -2,6 +2,7 @@
 
 #include "src/ops/TensorShape.h"
 
+#include <algorithm>
 #include <doctest/doctest.h>
 
 using namespace jitk;
@@ -42,12 +43,38 @@ TEST_SUITE("ops/SizeRules") {
           "dimension heads must be a multiple of kv_heads 2: got 5");
   }
 
+  TEST_CASE("a row is no longer than its stride") {
+    const char *matmul = "matmul m=* n=* k=* a_stride=64 residual=true residual_stride=40 c_stride=100";
+    CHECK(verdict(matmul, {"m", "n", "k"}, {1000, 40, 64}) == SizeRules().check({}).toString());
+    CHECK(verdict(matmul, {"m", "n", "k"}, {1000, 40, 65}) == "dimension k must be at most a_stride 64: got 65");
+    CHECK(verdict(matmul, {"m", "n", "k"}, {1000, 41, 64}) == "dimension n must be at most residual_stride 40: got 41");
+    const char *attention = "flash_attention heads=* kv_heads=* seq_q=1 head_dim=64 value_dim=32 v_stride=256";
+    CHECK(verdict(attention, {"heads", "kv_heads"}, {8, 8}) == SizeRules().check({}).toString());
+    CHECK(verdict(attention, {"heads", "kv_heads"}, {9, 9}) ==
+          "product kv_heads x value_dim must be at most v_stride 256: got 9 x 32");
+    auto limits = SizeRules(*parseDescription(matmul), {"m", "n", "k"}).sufficientLimits();
+    REQUIRE(limits);
+    CHECK((*limits)[1].bound == 40);
+    CHECK((*limits)[2].bound == 64);
+  }
+
   TEST_CASE("every such demand is about dimensions of its op") {
     for (const OpSchema &op : allOps()) {
       for (const auto &[multiple, factor] : op.multiples) {
         for (std::string_view name : {multiple, factor}) {
           CAPTURE(name);
           CHECK(op.attribute(name)->maximum == Dimension::kLargest);
+        }
+      }
+      for (const AttributeSchema &attribute : op.attributes) {
+        if (attribute.kind == AttributeSchema::Kind::Stride) {
+          CAPTURE(attribute.name);
+          CHECK(attribute.name.ends_with("_stride"));
+          std::string_view tensor = attribute.name.substr(0, attribute.name.rfind('_'));
+          REQUIRE(std::ranges::find(op.tensors, tensor, &TensorSchema::name) != op.tensors.end());
+          for (std::string_view name : std::ranges::find(op.tensors, tensor, &TensorSchema::name)->shape) {
+            CHECK((op.attribute(name) || name.find('?') != std::string_view::npos));
+          }
         }
       }
       for (const ProductRule &rule : op.products) {

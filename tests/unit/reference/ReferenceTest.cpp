@@ -293,6 +293,25 @@ TEST_SUITE("reference/Reference") {
     CHECK(std::count(outputs.bounds.begin(), outputs.bounds.end(), -1) == 2); // of the token that no sequence has
   }
 
+  TEST_CASE("rows that lie apart have NaN between them, which must stay") {
+    Description apart = *parseDescription("matmul m=3 n=2 k=4 a_stride=6 c_stride=5");
+    auto tensors = makeTensors(apart, {}, 3), together = makeTensors(*parseDescription("matmul m=3 n=2 k=4"), {}, 3);
+    REQUIRE((tensors.ok() && together.ok()));
+    CHECK((*tensors)[0].bytes == (*together)[0].bytes); // the same values
+    CHECK(spreadRows((*tensors)[1]) == (*tensors)[1].bytes);
+    std::vector<uint8_t> memory = spreadRows((*tensors)[0]);
+    REQUIRE(memory.size() == size_t(2 * 6 + 4) * 2);
+    std::vector<float> values = decode("bf16", memory), rows = decode("bf16", (*tensors)[0].bytes);
+    for (size_t i = 0; i < values.size(); ++i) {
+      bool isBetween = i % 6 >= 4;
+      CHECK((isBetween ? std::isnan(values[i]) : values[i] == rows[i / 6 * 4 + i % 6]));
+    }
+    CHECK(*gatherRows((*tensors)[0].shape, memory) == (*tensors)[0].bytes);
+    memory[5 * 2 + 1] = 0;
+    CHECK(gatherRows((*tensors)[0].shape, memory).status().message() ==
+          "what lies between the rows of a was overwritten, byte 11");
+  }
+
   TEST_CASE("what is drawn depends on the seed alone, also over many blocks") {
     Description description = *parseDescription("matmul m=300 n=1 k=500");
     auto first = makeTensors(description, {}, 3), again = makeTensors(description, {}, 3);
