@@ -64,6 +64,7 @@ static Json toJson(const Argument &argument, const Recipe &recipe) {
 static Json toJson(const TensorMap &map, const Recipe &recipe) {
   Json json = {{"element_type", map.elementType},
                {"swizzle", map.swizzle},
+               {"promotion", static_cast<uint32_t>(map.promotion)},
                {"sizes", toJson(map.sizes, recipe)},
                {"strides", toJson(map.strides, recipe)},
                {"box", map.box}};

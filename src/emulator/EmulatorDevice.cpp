@@ -211,7 +211,7 @@ Status EmulatorDevice::fill(uint64_t destination, uint8_t value, size_t bytes) {
 
 Status EmulatorDevice::encodeTensorMap(void *map, uint32_t elementType, uint64_t address,
                                        std::span<const uint64_t> sizes, std::span<const uint64_t> strides,
-                                       std::span<const uint32_t> box, uint32_t swizzle) {
+                                       std::span<const uint32_t> box, uint32_t swizzle, L2Promotion /*promotion*/) {
   if (sizes.empty() || sizes.size() > 5 || strides.size() + 1 != sizes.size() || box.size() != sizes.size()) {
     return invalidArgument(llvm::formatv("a tensor map has 1 to 5 sizes, as many box sizes, one stride less: got {0}, "
                                          "{1}, {2}",

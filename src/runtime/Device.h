@@ -3,6 +3,7 @@
 #pragma once
 
 #include "src/runtime/DirectLaunch.h"
+#include "src/runtime/L2Promotion.h"
 #include "src/runtime/Target.h"
 #include "src/support/Status.h"
 
@@ -73,8 +74,8 @@ public:
   /// Encodes a tensor map (128 bytes, 64-byte aligned) as cuTensorMapEncodeTiled does; strides in bytes, innermost
   /// dimension first, without the innermost stride.
   virtual Status encodeTensorMap(void *map, uint32_t elementType, uint64_t address, std::span<const uint64_t> sizes,
-                                 std::span<const uint64_t> strides, std::span<const uint32_t> box,
-                                 uint32_t swizzle) = 0;
+                                 std::span<const uint64_t> strides, std::span<const uint32_t> box, uint32_t swizzle,
+                                 L2Promotion promotion) = 0;
   /// Waits for all work; reports faults of kernels launched before, and on the emulator its findings.
   virtual Status synchronize() = 0;
 };

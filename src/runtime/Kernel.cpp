@@ -192,7 +192,7 @@ Status Kernel::encodeTensorMaps(const BoundStep &step, const LaunchRequest &requ
                            ? request.workspace + static_cast<uint64_t>(map.offset.evaluate(request.dimensions))
                            : request.tensors[map.tensor];
     JITK_TRY(device_->encodeTensorMap(storage.maps[argument.index], map.elementType, address, {sizes, map.sizes.size()},
-                                      {strides, map.strides.size()}, map.box, map.swizzle),
+                                      {strides, map.strides.size()}, map.box, map.swizzle, map.promotion),
              "while encoding the tensor map of " + (isInWorkspace ? "the workspace" : recipe_.tensors[map.tensor]));
   }
   return okStatus();

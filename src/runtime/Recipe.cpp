@@ -5,10 +5,10 @@
 namespace jitk {
 
 // Changes with the byte form below.
-static constexpr uint32_t kRecipeVersion = 3;
+static constexpr uint32_t kRecipeVersion = 4;
 
 // Least bytes of one element, for `ByteReader::count`.
-static constexpr size_t kTermBytes = 9, kStringBytes = 4, kScalarBytes = 5, kArgumentBytes = 9, kTensorMapBytes = 28,
+static constexpr size_t kTermBytes = 9, kStringBytes = 4, kScalarBytes = 5, kArgumentBytes = 9, kTensorMapBytes = 32,
                         kStepBytes = 44;
 
 static void write(ByteWriter &writer, const Expression &expression) {
@@ -44,6 +44,7 @@ static void write(ByteWriter &writer, const TensorMap &map) {
   writer.integer(map.tensor);
   writer.integer(map.elementType);
   writer.integer(map.swizzle);
+  writer.integer(static_cast<uint32_t>(map.promotion));
   write(writer, map.sizes);
   write(writer, map.strides);
   write(writer, map.box);
@@ -132,6 +133,7 @@ static TensorMap readTensorMap(ByteReader &reader) {
   map.tensor = reader.integer<uint32_t>();
   map.elementType = reader.integer<uint32_t>();
   map.swizzle = reader.integer<uint32_t>();
+  map.promotion = static_cast<L2Promotion>(reader.integer<uint32_t>());
   map.sizes = readExpressions(reader);
   map.strides = readExpressions(reader);
   map.box = readNumbers(reader);

@@ -4,6 +4,7 @@
 
 #include "src/ops/Expression.h"
 #include "src/ops/Scalar.h"
+#include "src/runtime/L2Promotion.h"
 #include "src/support/Status.h"
 
 #include <array>
@@ -48,6 +49,7 @@ struct TensorMap {
   uint32_t tensor = 0;      ///< which tensor it describes
   uint32_t elementType = 0; ///< CUtensorMapDataType
   uint32_t swizzle = 0;     ///< CUtensorMapSwizzle
+  L2Promotion promotion = L2Promotion::To256Bytes;
   std::vector<Expression> sizes;
   std::vector<Expression> strides; ///< in bytes, of all dimensions but the innermost
   std::vector<uint32_t> box;

@@ -544,13 +544,14 @@ FAKE_EXPORT CUresult cuLaunchKernelEx(const LaunchConfig *config, void *handle, 
 }
 
 FAKE_EXPORT CUresult cuTensorMapEncodeTiled(void *map, int, uint32_t, void *address, const uint64_t *, const uint64_t *,
-                                            const uint32_t *, const uint32_t *, int, int, int, int) {
+                                            const uint32_t *, const uint32_t *, int, int, int promotion, int) {
   NOTE();
   if (currentContext() == nullptr) {
     return CUDA_ERROR_INVALID_CONTEXT;
   }
   std::memset(map, 0, 128);
   std::memcpy(map, &address, sizeof address);
+  std::memcpy(static_cast<char *>(map) + sizeof address, &promotion, sizeof promotion);
   return CUDA_SUCCESS;
 }
 

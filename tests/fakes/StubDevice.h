@@ -147,7 +147,7 @@ public:
     return okStatus();
   }
   Status encodeTensorMap(void *map, uint32_t, uint64_t address, std::span<const uint64_t>, std::span<const uint64_t>,
-                         std::span<const uint32_t>, uint32_t) override {
+                         std::span<const uint32_t>, uint32_t, L2Promotion) override {
     std::memset(map, 0, 128);
     std::memcpy(map, &address, sizeof address);
     std::lock_guard lock(record->mutex);

@@ -90,20 +90,21 @@ Status CudaDevice::fill(uint64_t destination, uint8_t value, size_t bytes) {
 }
 
 Status CudaDevice::encodeTensorMap(void *map, uint32_t elementType, uint64_t address, std::span<const uint64_t> sizes,
-                                   std::span<const uint64_t> strides, std::span<const uint32_t> box, uint32_t swizzle) {
+                                   std::span<const uint64_t> strides, std::span<const uint32_t> box, uint32_t swizzle,
+                                   L2Promotion promotion) {
   if (!driver()->tensorMapEncodeTiled) {
     return unsupported("tensor maps need a driver of CUDA 12 or newer: got " + std::to_string(driver().version()));
   }
   // The driver asks for a context although it encodes on the host.
   CurrentContext current(driver(), context_->handle());
   JITK_TRY(current.status());
-  // No interleaving; lines of 256 bytes are fetched into L2, since boxes are read whole; zeros outside.
-  enum { InterleaveNone = 0, PromotionL2Of256Bytes = 3, FillZero = 0 };
+  // No interleaving; zeros outside.
+  enum { InterleaveNone = 0, FillZero = 0 };
   static constexpr uint32_t kElementStrides[] = {1, 1, 1, 1, 1};
   CUresult result = driver()->tensorMapEncodeTiled(
       map, static_cast<int>(elementType), static_cast<uint32_t>(sizes.size()), reinterpret_cast<void *>(address),
       sizes.data(), strides.data(), box.data(), kElementStrides, InterleaveNone, static_cast<int>(swizzle),
-      PromotionL2Of256Bytes, FillZero);
+      static_cast<int>(promotion), FillZero);
   return driver().check(result, "cuTensorMapEncodeTiled");
 }
 

@@ -29,7 +29,8 @@ public:
   Status copyToHost(void *destination, uint64_t source, size_t bytes) override;
   Status fill(uint64_t destination, uint8_t value, size_t bytes) override;
   Status encodeTensorMap(void *map, uint32_t elementType, uint64_t address, std::span<const uint64_t> sizes,
-                         std::span<const uint64_t> strides, std::span<const uint32_t> box, uint32_t swizzle) override;
+                         std::span<const uint64_t> strides, std::span<const uint32_t> box, uint32_t swizzle,
+                         L2Promotion promotion) override;
   Status synchronize() override;
 
 private:

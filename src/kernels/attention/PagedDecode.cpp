@@ -200,8 +200,10 @@ KernelSignature declarePagedDecode(const Description &description, const PagedDe
       return;
     }
     Expression columns = Expression::binary(Op::Mul, signature.expression("kv_heads"), Expression::constant(dim));
+    // Each row is read once: fetched in lines of 256 bytes the same copies take 4 to 10 % longer on an H200.
     signature.tiledTensor(name, problem.type,
-                          {signature.expression("num_pages"), Expression::constant(problem.pageSize), columns}, tiles);
+                          {signature.expression("num_pages"), Expression::constant(problem.pageSize), columns}, tiles,
+                          L2Promotion::None);
   };
   signature.tensor("q", problem.type);
   cache(problem.keyCache, problem.keyDim, keyTiles);

@@ -47,10 +47,11 @@ void KernelSignature::describe(llvm::StringRef name, const TensorMap &map, llvm:
 }
 
 void KernelSignature::tiledTensor(llvm::StringRef name, mlir::Type elementType, llvm::ArrayRef<Expression> sizes,
-                                  llvm::ArrayRef<SharedTile> tiles) {
+                                  llvm::ArrayRef<SharedTile> tiles, L2Promotion promotion) {
   constexpr uint32_t kAlignment = 16; // what TMA asks of an address
   TensorMap map;
   map.tensor = uint32_t(recipe_.tensors.size());
+  map.promotion = promotion;
   recipe_.tensors.push_back(name.str());
   recipe_.alignments.push_back(kAlignment);
   parameters_.push_back({name.str(), Parameter::Kind::Tensor, elementType, kAlignment, map.tensor});

@@ -41,12 +41,12 @@ public:
   void tensor(llvm::StringRef name, mlir::Type elementType, uint32_t alignment = 16);
   /// Declares the next tensor of the description, row major [..., rows, columns], to be moved by TMA in tiles like
   /// `tiles` too: a function may take a descriptor for each kind of tile, which the launch encodes. A row, and its
-  /// stride, must be a multiple of 16 bytes.
+  /// stride, must be a multiple of 16 bytes. What is read once, by nobody else soon, needs no promotion.
   void tiledTensor(llvm::StringRef name, mlir::Type elementType, llvm::ArrayRef<Expression> sizes,
-                   llvm::ArrayRef<SharedTile> tiles);
+                   llvm::ArrayRef<SharedTile> tiles, L2Promotion promotion = L2Promotion::To256Bytes);
   void tiledTensor(llvm::StringRef name, mlir::Type elementType, const Expression &rows, const Expression &columns,
-                   llvm::ArrayRef<SharedTile> tiles) {
-    tiledTensor(name, elementType, {rows, columns}, tiles);
+                   llvm::ArrayRef<SharedTile> tiles, L2Promotion promotion = L2Promotion::To256Bytes) {
+    tiledTensor(name, elementType, {rows, columns}, tiles, promotion);
   }
   /// Declares a dimension of the description. Dynamic ones are numbered in the order of declaration.
   void dimension(llvm::StringRef name, const Dimension &dimension);

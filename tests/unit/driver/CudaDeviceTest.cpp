@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <dlfcn.h>
 #include <doctest/doctest.h>
 #include <thread>
@@ -172,7 +173,7 @@ TEST_CASE("an old driver loads modules and launches without attributes") {
   clustered.cluster = {2, 1, 1};
   CHECK(function->launch(clustered, nullptr).code() == StatusCode::Unsupported);
   std::array<uint8_t, 128> map;
-  CHECK(device->encodeTensorMap(map.data(), 0, 0, {}, {}, {}, 0).code() == StatusCode::Unsupported);
+  CHECK(device->encodeTensorMap(map.data(), 0, 0, {}, {}, {}, 0, L2Promotion::None).code() == StatusCode::Unsupported);
 }
 
 TEST_CASE("a tensor map is encoded by a thread that has no context") {
@@ -181,7 +182,12 @@ TEST_CASE("a tensor map is encoded by a thread that has no context") {
   alignas(64) std::array<uint8_t, 128> map;
   const uint64_t sizes[] = {64, 64}, strides[] = {128};
   const uint32_t box[] = {64, 64};
-  CHECK(device->encodeTensorMap(map.data(), 6, 4096, sizes, strides, box, 3).ok());
+  for (L2Promotion promotion : {L2Promotion::None, L2Promotion::To256Bytes}) {
+    CHECK(device->encodeTensorMap(map.data(), 6, 4096, sizes, strides, box, 3, promotion).ok());
+    uint32_t encoded = 0;
+    std::memcpy(&encoded, map.data() + sizeof(uint64_t), sizeof encoded);
+    CHECK(encoded == static_cast<uint32_t>(promotion));
+  }
 }
 
 TEST_CASE("memory is copied, filled and freed") {

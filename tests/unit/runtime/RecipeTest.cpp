@@ -21,6 +21,7 @@ static Recipe sample() {
       {.tensor = 1,
        .elementType = 6,
        .swizzle = 3,
+       .promotion = L2Promotion::None,
        .sizes = {dim(1), number(128)},
        .strides = {Expression::binary(Expression::Op::Mul, dim(1), number(2))},
        .box = {64, 32}},
