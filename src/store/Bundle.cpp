@@ -33,7 +33,7 @@ static Status cannot(const char *what, const std::string &path) {
 // --- reading
 
 Result<std::unique_ptr<Bundle>> Bundle::open(const std::string &path) {
-  File file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  File file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)); // opening a FIFO would wait
   struct stat status;
   if (!file || ::fstat(file.descriptor(), &status) != 0) {
     return cannot("opened", path);

@@ -92,7 +92,15 @@ std::shared_ptr<const Entry> DiskStore::findAnyAssembler(const Key &key) {
 
 bool DiskStore::exists(const Key &key) const {
   struct stat status;
-  return ::fstatat(folder_.descriptor(), fileNameOf(key).c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0;
+  return ::fstatat(folder_.descriptor(), fileNameOf(key).c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+         S_ISREG(status.st_mode);
+}
+
+bool DiskStore::reject(const Entry &entry, const Status &why) {
+  const std::string name = fileNameOf(entry.key);
+  File file = openAt(folder_, name.c_str(), O_RDONLY);
+  std::shared_ptr<const Entry> found = find(entry.key);
+  return file && found && found->code == entry.code && quarantine(name, file, why);
 }
 
 bool DiskStore::quarantine(const std::string &fileName, const File &file, const Status &why) {
@@ -194,10 +202,22 @@ bool DiskStore::addToWalk(uint64_t bytes) {
   return walk_->bytes <= maximalBytes_ / 2 && std::chrono::steady_clock::now() - walk_->when < kWalkLasts;
 }
 
+/// Makes way for a file where a folder has its name, which no rename replaces.
+bool DiskStore::removeFolder(const std::string &name) {
+  if (::unlinkat(folder_.descriptor(), name.c_str(), AT_REMOVEDIR) == 0) {
+    return true;
+  }
+  (void)::mkdirat(folder_.descriptor(), kQuarantine, 0700);
+  std::string aside = std::string(kQuarantine) + "/" + temporaryName();
+  return ::renameat(folder_.descriptor(), name.c_str(), folder_.descriptor(), aside.c_str()) == 0;
+}
+
 int DiskStore::place(const std::string &name, std::span<const uint8_t> bytes) {
   std::string temporary = temporaryName();
-  if (writeAside(temporary, bytes) &&
-      ::renameat(folder_.descriptor(), temporary.c_str(), folder_.descriptor(), name.c_str()) == 0) {
+  auto rename = [&] {
+    return ::renameat(folder_.descriptor(), temporary.c_str(), folder_.descriptor(), name.c_str()) == 0;
+  };
+  if (writeAside(temporary, bytes) && (rename() || (errno == EISDIR && removeFolder(name) && rename()))) {
     return 0;
   }
   int error = errno;

@@ -56,6 +56,10 @@ public:
   /// kernel may go on.
   Status publish(const Entry &entry);
 
+  /// Moves an entry to the quarantine, with one log line, if it is still what the store has: that it is whole does not
+  /// say that it is of use. False if it is not there, or could not be moved.
+  bool reject(const Entry &entry, const Status &why);
+
   /// Waits until this process may compile the kernel of `key`, until `key` has an entry, or until `patience` is over.
   KeyLock lock(const Key &key, std::chrono::milliseconds patience);
 
@@ -90,6 +94,7 @@ private:
   /// False if the file could not be moved or removed.
   bool quarantine(const std::string &fileName, const File &file, const Status &why);
   void removeQuarantine();
+  bool removeFolder(const std::string &name);
   /// Least recently used first. Removes abandoned temporary files on the way.
   std::vector<Listed> listFiles();
   Status evict(uint64_t bytes);

@@ -19,7 +19,7 @@ bool File::close() {
 File openAt(const File &folder, const char *name, int flags, unsigned mode) {
   int descriptor;
   do {
-    descriptor = ::openat(folder.descriptor(), name, flags | O_CLOEXEC | O_NOFOLLOW, mode);
+    descriptor = ::openat(folder.descriptor(), name, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, mode);
   } while (descriptor < 0 && errno == EINTR);
   return File(descriptor);
 }

@@ -33,7 +33,8 @@ private:
   int descriptor_ = -1;
 };
 
-/// Opens `name` in `folder`; never follows a symbolic link at its end. Empty, with errno set, on failure.
+/// Opens `name` in `folder`; never follows a symbolic link at its end, and never waits, as opening a FIFO does. Empty,
+/// with errno set, on failure.
 File openAt(const File &folder, const char *name, int flags, unsigned mode = 0);
 
 /// Reads all of a regular file of at most `maximalBytes`. False, with errno set, on failure; EFBIG if it is larger.

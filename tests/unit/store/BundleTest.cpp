@@ -6,6 +6,8 @@
 #include <doctest/doctest.h>
 #include <fstream>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 using namespace jitk;
 using namespace jitk::test;
@@ -119,6 +121,22 @@ TEST_CASE("damage at any byte never gives wrong bytes") {
       REQUIRE(numDamaged == 1);
     }
   }
+}
+
+TEST_CASE("what is no file is no bundle, and does not hang") {
+  TemporaryFolder folder;
+  REQUIRE(::mkfifo(folder.path("fifo").c_str(), 0600) == 0);
+  pid_t child = ::fork();
+  if (child == 0) {
+    ::alarm(20); // what hangs dies
+    ::_exit(Bundle::open(folder.path("fifo")).status().code() == StatusCode::DataLoss &&
+                    Bundle::open(folder.path()).status().code() == StatusCode::DataLoss
+                ? 0
+                : 1);
+  }
+  int status = 0;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  CHECK(status == 0);
 }
 
 TEST_SUITE_END();

@@ -16,6 +16,7 @@
 #include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -159,6 +160,60 @@ TEST_CASE("a folder that is removed under a running process is a miss, with one 
   (void)store->publish(sampleEntry(sampleKey("other")));
   CHECK_FALSE(store->find(sampleKey()));
   CHECK(lines.lines().size() == 1);
+}
+
+TEST_CASE("junk of any kind under any name that the store uses hangs nothing, and a kernel that is built is kept") {
+  struct Junk {
+    const char *kind;
+    bool (*make)(const char *path);
+  };
+  static constexpr Junk kinds[] = {
+      {"FIFO", [](const char *path) { return ::mkfifo(path, 0600) == 0; }},
+      {"socket", [](const char *path) { return ::mknod(path, S_IFSOCK | 0600, 0) == 0; }},
+      {"folder", [](const char *path) { return ::mkdir(path, 0700) == 0; }},
+      {"folder with a file",
+       [](const char *path) {
+         return ::mkdir(path, 0700) == 0 && ::mknod((std::string(path) + "/x").c_str(), S_IFREG, 0) == 0;
+       }},
+      {"loop of links", [](const char *path) { return ::symlink(path, path) == 0; }},
+      {"link to nowhere", [](const char *path) { return ::symlink("/nowhere", path) == 0; }},
+      {"link to a device without end", [](const char *path) { return ::symlink("/dev/zero", path) == 0; }},
+      {"device", [](const char *path) { return ::mknod(path, S_IFCHR | 0600, makedev(1, 5)) == 0; }},
+      {"file that nobody may read", [](const char *path) { return ::mknod(path, S_IFREG, 0) == 0; }},
+  };
+  const std::string entry = sampleKey().name() + ".jitk";
+  for (const std::string &name : {entry, std::string("lock"), std::string("quarantine"), std::string("tmp-0")}) {
+    for (const Junk &junk : kinds) {
+      CAPTURE(name);
+      CAPTURE(junk.kind);
+      TemporaryFolder folder;
+      Log log;
+      (void)openStore(folder.path("store"), log);
+      if (!junk.make(folder.path("store/" + name).c_str())) {
+        MESSAGE("SKIPPED: the system makes no such thing");
+        continue;
+      }
+      CHECK(inChild([&] {
+              ::alarm(20); // what hangs dies
+              Log own;
+              std::unique_ptr<DiskStore> store = openStore(folder.path("store"), own);
+              if (!store || store->find(sampleKey()) || store->findAnyAssembler(sampleKey())) {
+                return 1;
+              }
+              KeyLock lock = store->lock(sampleKey(), std::chrono::milliseconds(100));
+              if (!store->publish(sampleEntry(sampleKey())).ok() || !store->find(sampleKey())) {
+                return 2;
+              }
+              (void)store->list(/*quarantine=*/true);
+              // Damage is found among junk, too.
+              if (::truncate(folder.path("store/" + entry).c_str(), 50) != 0 || store->find(sampleKey()) ||
+                  !store->publish(sampleEntry(sampleKey())).ok() || !store->find(sampleKey())) {
+                return 3;
+              }
+              return store->collect(0).ok() && !store->find(sampleKey()) ? 0 : 4;
+            }) == 0);
+    }
+  }
 }
 
 TEST_CASE("a folder that may only be read serves what it has") {
