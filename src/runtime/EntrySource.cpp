@@ -1,6 +1,7 @@
 #include "src/runtime/EntrySource.h"
 
 #include "src/ops/UserKernel.h"
+#include "src/runtime/ElfImage.h"
 #include "src/runtime/Reproducer.h"
 #include "src/runtime/Stopwatch.h"
 #include "src/support/ExitSection.h"
@@ -9,6 +10,12 @@
 #include <cstdio>
 
 namespace jitk {
+
+/// Of the time until then; none once it is over.
+static std::chrono::milliseconds left(Patience::Clock::time_point deadline) {
+  auto rest = std::chrono::ceil<std::chrono::milliseconds>(deadline - Patience::Clock::now());
+  return std::max(rest, std::chrono::milliseconds(0));
+}
 
 Key EntrySource::makeKey(const Problem &problem, const Target &target, std::string assembler) const {
   return Key({problem.text, target.toString(), compiler_.buildId(), /*options=*/"", std::move(assembler)});
@@ -73,58 +80,73 @@ Result<Obtained> EntrySource::obtainUncounted(const Problem &problem, const Targ
   return obtained;
 }
 
-Result<Obtained> EntrySource::findOrCompile(const Problem &problem, const Target &target, const Key &key) {
+/// The entry, unless it has the code that is not wanted.
+static std::shared_ptr<const Entry> unlessRefused(std::shared_ptr<const Entry> entry, const Entry *refused) {
+  return entry && refused && entry->code == refused->code ? nullptr : std::move(entry);
+}
+
+Result<Obtained> EntrySource::findOrCompile(const Problem &problem, const Target &target, const Key &key,
+                                            const Entry *refused) {
   // Asked again: the flight before this one may have landed after the caller looked.
-  if (std::shared_ptr<const Entry> entry = memory_.find(key)) {
+  if (std::shared_ptr<const Entry> entry = unlessRefused(memory_.find(key), refused)) {
     return Obtained{std::move(entry), Tier::Memory, 0};
   }
-  if (std::shared_ptr<const Entry> entry = findInBundles(key)) {
+  if (std::shared_ptr<const Entry> entry = unlessRefused(findInBundles(key), refused)) {
     memory_.add(entry);
     return Obtained{std::move(entry), Tier::Bundle, 0};
   }
-  std::shared_ptr<const Entry> entry = disk_ ? disk_->find(key) : nullptr;
+  std::shared_ptr<const Entry> entry = disk_ ? unlessRefused(disk_->find(key), refused) : nullptr;
   if (entry) {
     memory_.add(entry);
     return Obtained{std::move(entry), Tier::Disk, 0};
   }
+  const Patience::Clock::time_point deadline = patience_.deadline();
   KeyLock lock;
   if (disk_) {
-    lock = disk_->lock(key, lockPatience_);
-    if (lock.outcome() == KeyLock::Outcome::TimedOut) {
-      Counters::add(counters_.lockTimeouts);
-      log_.warning("store", "another process holds the lock for too long: compiling too: " + problem.label);
-    }
+    lock = disk_->lock(key, left(deadline));
+    noteTimeout(lock, "store", "another process holds the lock", problem);
     // Whoever held it may have published.
-    entry = disk_->find(key);
+    entry = unlessRefused(disk_->find(key), refused);
   }
   Obtained obtained{std::move(entry), Tier::Disk, 0};
   if (!obtained.entry) {
-    JITK_ASSIGN(obtained, makeEntry(problem, target, key));
+    JITK_ASSIGN(obtained, makeEntry(problem, target, key, deadline, refused));
   }
   memory_.add(obtained.entry);
   return obtained;
 }
 
 /// Waits for its turn among the processes of this machine; after too long it is its turn anyway.
-KeyLock EntrySource::takeToken(const Problem &problem) {
+KeyLock EntrySource::takeToken(const Problem &problem, Patience::Clock::time_point deadline) {
   if (!disk_ || hostJobs_ == 0) {
     return {};
   }
-  KeyLock token = disk_->takeToken(hostJobs_, lockPatience_);
-  if (token.outcome() == KeyLock::Outcome::TimedOut) {
-    Counters::add(counters_.lockTimeouts);
-    log_.warning("compile", "other processes compile for too long: compiling too: " + problem.label);
-  }
+  KeyLock token = disk_->takeToken(hostJobs_, left(deadline));
+  noteTimeout(token, "compile", "other processes compile", problem);
   return token;
 }
 
-Result<Obtained> EntrySource::makeEntry(const Problem &problem, const Target &target, const Key &key) {
+void EntrySource::noteTimeout(const KeyLock &lock, std::string_view category, const std::string &what,
+                              const Problem &problem) {
+  if (lock.outcome() == KeyLock::Outcome::TimedOut) {
+    patience_.noteTimeout();
+    Counters::add(counters_.lockTimeouts);
+    log_.warning(category, what + " for too long: compiling too: " + problem.label);
+  }
+}
+
+Result<Obtained> EntrySource::makeEntry(const Problem &problem, const Target &target, const Key &key,
+                                        Patience::Clock::time_point deadline, const Entry *refused) {
   ExitSection section; // what is compiled is published, too
   JITK_TRY(section.status());
-  Obtained obtained{shared_ ? shared_->find(key) : nullptr, Tier::Shared, 0};
+  Obtained obtained{shared_ ? unlessRefused(shared_->find(key), refused) : nullptr, Tier::Shared, 0};
   bool isShared = obtained.entry != nullptr;
-  if (!isShared) {
-    JITK_ASSIGN(obtained, compileOrShare(problem, target, key));
+  if (!isShared && refused) {
+    // Not the code of another problem either: that could be the one that is refused.
+    JITK_ASSIGN(obtained.entry, compileEntry(problem, target, key, deadline));
+    obtained.tier = Tier::Compiled;
+  } else if (!isShared) {
+    JITK_ASSIGN(obtained, compileOrShare(problem, target, key, deadline));
   }
   if (disk_) {
     (void)disk_->publish(*obtained.entry); // it has said why; the kernel is there
@@ -133,6 +155,33 @@ Result<Obtained> EntrySource::makeEntry(const Problem &problem, const Target &ta
     shared_->publish(*obtained.entry);
   }
   return obtained;
+}
+
+Result<Obtained> EntrySource::replace(const Problem &problem, const Target &target, const Entry &refused,
+                                      const Status &why) {
+  JITK_ASSIGN(const Key key, keyOf(problem, target));
+  bool joined = false;
+  return flights_.run("instead of " + key.name(), joined,
+                      [&] { return replaceOnce(problem, target, key, refused, why); });
+}
+
+Result<Obtained> EntrySource::replaceOnce(const Problem &problem, const Target &target, const Key &key,
+                                          const Entry &refused, const Status &why) {
+  // Another device of this kind may have asked before.
+  if (std::shared_ptr<const Entry> known = unlessRefused(memory_.find(key), &refused)) {
+    return Obtained{std::move(known), Tier::Memory, 0};
+  }
+  {
+    std::lock_guard lock(mutex_);
+    if (!replaced_.insert(key.name()).second) {
+      return why.clone();
+    }
+  }
+  const std::string reason = "the device refuses it: " + why.toString();
+  if (!disk_ || !disk_->reject(refused, Status(StatusCode::DataLoss, reason))) {
+    log_.warning("store", "code of " + problem.label + " will be built again: " + reason);
+  }
+  return findOrCompile(problem, target, key, &refused);
 }
 
 std::shared_ptr<const Entry> EntrySource::findInBundles(const Key &key) {
@@ -164,15 +213,9 @@ Result<Obtained> EntrySource::findWithoutCompiler(const Problem &problem, const 
   return Obtained{std::move(entry), Tier::Disk, watch.milliseconds()};
 }
 
-/// Refuses what must not be published: an empty or foreign file, a recipe that a launch cannot evaluate.
+/// Refuses what must not be published: an empty, foreign or unfinished file, a recipe that a launch cannot evaluate.
 static Status checkCompiled(const CompiledKernel &kernel) {
-  static constexpr uint8_t kElfMagic[] = {0x7f, 'E', 'L', 'F'};
-  if (kernel.code.size() < sizeof kElfMagic ||
-      !std::equal(std::begin(kElfMagic), std::end(kElfMagic), kernel.code.begin())) {
-    return internalError("compiled code must be an ELF file: got " + std::to_string(kernel.code.size()) +
-                         " bytes that are none")
-        .atStage("assemble");
-  }
+  JITK_TRY(checkElfImage(kernel.code).atStage("assemble"));
   return kernel.recipe.validate().atStage("build");
 }
 
@@ -259,25 +302,27 @@ void EntrySource::learn(const std::string &program, const std::shared_ptr<const 
 
 Result<std::shared_ptr<const Entry>> EntrySource::findOrCompileProgram(const std::string &program,
                                                                        const Problem &problem, const Target &target,
-                                                                       const Key &key) {
+                                                                       const Key &key,
+                                                                       Patience::Clock::time_point deadline) {
   if (std::shared_ptr<const Entry> known = findProgram(program)) {
     return known;
   }
-  JITK_ASSIGN(std::shared_ptr<const Entry> entry, compileEntry(problem, target, key));
+  JITK_ASSIGN(std::shared_ptr<const Entry> entry, compileEntry(problem, target, key, deadline));
   learn(program, entry);
   return entry;
 }
 
-Result<Obtained> EntrySource::compileOrShare(const Problem &problem, const Target &target, const Key &key) {
+Result<Obtained> EntrySource::compileOrShare(const Problem &problem, const Target &target, const Key &key,
+                                             Patience::Clock::time_point deadline) {
   JITK_ASSIGN(const std::string program, programOf(problem, target, key));
   bool joined = false;
   Result<std::shared_ptr<const Entry>> made =
-      program.empty()
-          ? compileEntry(problem, target, key)
-          : programFlights_.run(program, joined, [&] { return findOrCompileProgram(program, problem, target, key); });
+      program.empty() ? compileEntry(problem, target, key, deadline) : programFlights_.run(program, joined, [&] {
+        return findOrCompileProgram(program, problem, target, key, deadline);
+      });
   // A failure is told of the problem that was asked for, so each makes its own.
   if (joined && !made.ok()) {
-    made = compileEntry(problem, target, key);
+    made = compileEntry(problem, target, key, deadline);
   }
   if (!made.ok()) {
     return std::move(made).takeStatus();
@@ -297,8 +342,8 @@ static std::string timesText(const StageTimes &times) {
 }
 
 Result<std::shared_ptr<const Entry>> EntrySource::compileEntry(const Problem &problem, const Target &target,
-                                                               const Key &key) {
-  KeyLock token = takeToken(problem);
+                                                               const Key &key, Patience::Clock::time_point deadline) {
+  KeyLock token = takeToken(problem, deadline);
   JITK_ASSIGN(CompiledKernel compiled, compile(problem, target, compiler_.options()));
   if (log_.enabled(LogLevel::Info, "compile")) {
     log_.info("compile", problem.label + " for " + target.toString() + ": " + timesText(compiled.times));

@@ -8,6 +8,7 @@
 #include "src/runtime/Counters.h"
 #include "src/runtime/Device.h"
 #include "src/runtime/LazyCompiler.h"
+#include "src/runtime/Patience.h"
 #include "src/runtime/Problem.h"
 #include "src/runtime/SingleFlight.h"
 #include "src/runtime/Target.h"
@@ -21,6 +22,8 @@
 #include <chrono>
 #include <memory>
 #include <mutex>
+#include <set>
+#include <string>
 #include <vector>
 
 namespace jitk {
@@ -58,12 +61,17 @@ public:
               std::unique_ptr<SharedStore> shared, uint64_t memoryBytes, std::chrono::milliseconds lockPatience,
               uint32_t hostJobs, std::string reproducers, Log &log, Counters &counters)
       : compiler_(compiler), bundles_(std::move(bundles)), disk_(std::move(disk)), shared_(std::move(shared)),
-        memory_(memoryBytes), lockPatience_(lockPatience), hostJobs_(hostJobs), reproducers_(std::move(reproducers)),
+        memory_(memoryBytes), patience_(lockPatience), hostJobs_(hostJobs), reproducers_(std::move(reproducers)),
         log_(log), counters_(counters) {}
 
   /// Gets the entry; compiles on the calling thread if nobody has it. Without a compiler, or without an assembler, an
   /// entry of a bundle or of the disk store serves whatever assembler made it.
   Result<Obtained> obtain(const Problem &problem, const Target &target);
+
+  /// The entry anew, where a device refuses the one that `obtain` gave, and why: that one is moved to the quarantine
+  /// and passed over wherever else it lies, and the kernel is compiled. Once in this process for each key: then, and
+  /// without a compiler, it fails.
+  Result<Obtained> replace(const Problem &problem, const Target &target, const Entry &refused, const Status &why);
 
   /// The key that `obtain` uses. Opens the compiler library.
   Result<Key> keyOf(const Problem &problem, const Target &target);
@@ -94,25 +102,36 @@ private:
   Result<Obtained> obtainUncounted(const Problem &problem, const Target &target);
   Key makeKey(const Problem &problem, const Target &target, std::string assembler) const;
   Key tunedKey(const Problem &problem, const Device &device) const;
-  Result<Obtained> findOrCompile(const Problem &problem, const Target &target, const Key &key);
+  /// Code equal to that of `refused`, if there is such an entry, is not found anywhere.
+  Result<Obtained> findOrCompile(const Problem &problem, const Target &target, const Key &key,
+                                 const Entry *refused = nullptr);
+  Result<Obtained> replaceOnce(const Problem &problem, const Target &target, const Key &key, const Entry &refused,
+                               const Status &why);
   std::shared_ptr<const Entry> findInBundles(const Key &key);
   Result<Obtained> findWithoutCompiler(const Problem &problem, const Target &target, Status why);
-  KeyLock takeToken(const Problem &problem);
-  Result<Obtained> makeEntry(const Problem &problem, const Target &target, const Key &key);
+  KeyLock takeToken(const Problem &problem, Patience::Clock::time_point deadline);
+  /// Counts and tells it, if that lock could not be had in time.
+  void noteTimeout(const KeyLock &lock, std::string_view category, const std::string &what, const Problem &problem);
+  /// `deadline` is when all waiting for other processes ends, here and in what it calls.
+  Result<Obtained> makeEntry(const Problem &problem, const Target &target, const Key &key,
+                             Patience::Clock::time_point deadline, const Entry *refused);
   Status withReproducer(Status failure, const Problem &problem, const Target &target, Compiler &compiler);
   Result<std::string> programOf(const Problem &problem, const Target &target, const Key &key);
   std::shared_ptr<const Entry> findProgram(const std::string &program);
   Result<std::shared_ptr<const Entry>> findOrCompileProgram(const std::string &program, const Problem &problem,
-                                                            const Target &target, const Key &key);
-  Result<Obtained> compileOrShare(const Problem &problem, const Target &target, const Key &key);
-  Result<std::shared_ptr<const Entry>> compileEntry(const Problem &problem, const Target &target, const Key &key);
+                                                            const Target &target, const Key &key,
+                                                            Patience::Clock::time_point deadline);
+  Result<Obtained> compileOrShare(const Problem &problem, const Target &target, const Key &key,
+                                  Patience::Clock::time_point deadline);
+  Result<std::shared_ptr<const Entry>> compileEntry(const Problem &problem, const Target &target, const Key &key,
+                                                    Patience::Clock::time_point deadline);
 
   LazyCompiler &compiler_;
   const std::vector<std::unique_ptr<Bundle>> bundles_;
   std::unique_ptr<DiskStore> disk_;
   std::unique_ptr<SharedStore> shared_;
   MemoryStore memory_;
-  const std::chrono::milliseconds lockPatience_;
+  Patience patience_;
   const uint32_t hostJobs_;
   const std::string reproducers_;
   Log &log_;
@@ -121,6 +140,7 @@ private:
   SingleFlight<std::shared_ptr<const Entry>> programFlights_;
   std::mutex mutex_;
   WeakMap<std::string, const Entry> programs_; ///< guarded by mutex_
+  std::set<std::string> replaced_;             ///< names of keys; guarded by mutex_
 };
 
 } // namespace jitk

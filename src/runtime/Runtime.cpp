@@ -87,7 +87,7 @@ Result<std::shared_ptr<const Kernel>> Runtime::kernel(const std::shared_ptr<Devi
   bool joined = false;
   std::string flight = std::to_string(reinterpret_cast<uintptr_t>(device.get())) + " " + problem->text;
   Result<std::shared_ptr<const Kernel>> kernel =
-      flights_.run(flight, joined, [&] { return obtainAndLoad(device, problem, place); });
+      flights_.run(flight, joined, [&] { return findOrLoad(device, problem, place); });
   if (kernel.ok()) {
     how = joined ? Tier::Joined : (*kernel)->obtained().tier;
   }
@@ -95,14 +95,27 @@ Result<std::shared_ptr<const Kernel>> Runtime::kernel(const std::shared_ptr<Devi
 }
 
 Result<std::shared_ptr<const Kernel>> Runtime::obtainAndLoad(const std::shared_ptr<Device> &device,
-                                                             const std::shared_ptr<const Problem> &problem,
-                                                             const Place &place) {
+                                                             const std::shared_ptr<const Problem> &problem) {
+  const std::shared_ptr<const Problem> built = tuned(problem, *device);
+  JITK_ASSIGN(Obtained obtained, entries_.obtain(*built, device->target()));
+  Result<std::shared_ptr<const Kernel>> kernel = Kernel::load(device, problem, obtained);
+  bool isRefused = !kernel.ok() && kernel.status().code() == StatusCode::Unsupported;
+  if (!isRefused || obtained.tier == Tier::Compiled) {
+    return kernel;
+  }
+  // Whoever stored it never loaded it, perhaps.
+  Result<Obtained> other = entries_.replace(*built, device->target(), *obtained.entry, kernel.status());
+  return other.ok() ? Kernel::load(device, problem, *other) : std::move(kernel);
+}
+
+Result<std::shared_ptr<const Kernel>> Runtime::findOrLoad(const std::shared_ptr<Device> &device,
+                                                          const std::shared_ptr<const Problem> &problem,
+                                                          const Place &place) {
   // Asked again: the flight before this one may have landed after the caller looked.
   if (std::shared_ptr<const Kernel> kernel = findLoaded(place)) {
     return kernel;
   }
-  JITK_ASSIGN(Obtained obtained, entries_.obtain(*tuned(problem, *device), device->target()));
-  JITK_ASSIGN(std::shared_ptr<const Kernel> kernel, Kernel::load(device, problem, obtained));
+  JITK_ASSIGN(std::shared_ptr<const Kernel> kernel, obtainAndLoad(device, problem));
   Counters::add(counters_.loads);
   Counters::add(counters_.loadedBytes, kernel->entry().code.size());
   if (log_.enabled(LogLevel::Info, "load")) {

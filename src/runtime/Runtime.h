@@ -83,8 +83,9 @@ private:
   std::unique_ptr<DiskStore> openDisk(const RuntimeOptions &options);
   std::shared_ptr<const Kernel> findLoaded(const Place &place);
   Result<std::shared_ptr<const Kernel>> obtainAndLoad(const std::shared_ptr<Device> &device,
-                                                      const std::shared_ptr<const Problem> &problem,
-                                                      const Place &place);
+                                                      const std::shared_ptr<const Problem> &problem);
+  Result<std::shared_ptr<const Kernel>> findOrLoad(const std::shared_ptr<Device> &device,
+                                                   const std::shared_ptr<const Problem> &problem, const Place &place);
 
   Log log_;
   Counters counters_;

@@ -8,6 +8,7 @@
 
 #include "src/runtime/Compiler.h"
 #include "tests/fakes/StubDevice.h"
+#include "tests/support/SampleElf.h"
 
 #include <atomic>
 #include <functional>
@@ -102,7 +103,7 @@ public:
   std::function<void(const Description &)> onCompile;
   std::function<std::string(const Description &)> digest;
   Status failure;
-  std::vector<uint8_t> code = {0x7f, 'E', 'L', 'F', 's', 't', 'u', 'b'};
+  std::vector<uint8_t> code = sampleElf("stub");
   std::string assembler = "stub assembler 1";
   bool noAssembler = false;
   bool digestOutruns = false; ///< its limit, as in a process of its own

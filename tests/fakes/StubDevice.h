@@ -4,6 +4,7 @@
 
 #include "src/runtime/Device.h"
 
+#include <algorithm>
 #include <cstring>
 #include <map>
 #include <memory>
@@ -113,7 +114,10 @@ public:
   std::string name() const override { return deviceName; }
   uint32_t multiprocessors() const override { return 6; }
 
-  Result<std::shared_ptr<DeviceModule>> load(std::span<const uint8_t>) override {
+  Result<std::shared_ptr<DeviceModule>> load(std::span<const uint8_t> code) override {
+    if (std::ranges::equal(code, refuses)) {
+      return unsupported("stub device takes no such code");
+    }
     {
       std::lock_guard lock(record->mutex);
       ++record->numLoads;
@@ -158,6 +162,7 @@ public:
 
   const std::shared_ptr<StubRecord> record;
   std::string deviceName = "stub"; ///< set before use
+  std::vector<uint8_t> refuses;    ///< code that cannot be loaded; set before use
 
 private:
   Target target_;

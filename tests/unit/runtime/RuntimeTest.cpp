@@ -273,6 +273,32 @@ TEST_CASE("a process that is killed while it compiles gives its place back, one 
   }
 }
 
+TEST_CASE("a process that is stopped costs the deadline once, not for each kernel") {
+  TemporaryFolder folder;
+  auto withOneJob = [&](StubRuntime &stub) {
+    RuntimeOptions options;
+    options.storeFolder = folder.path("store");
+    options.compiler = &stub.compiler;
+    options.hostJobs = 1;
+    options.lockPatience = std::chrono::milliseconds(300);
+    stub.runtime = *Runtime::create(std::move(options));
+  };
+  Holder holder(SIGSTOP, withOneJob);
+  StubRuntime stub;
+  withOneJob(stub);
+  auto begin = std::chrono::steady_clock::now();
+  // The first is the one that the holder compiles: it waits for that, and then for a place no more.
+  CHECK(stub.runtime->entries().obtain(*stubProblem("*"), kTarget).ok());
+  double first = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  for (int n = 1; n <= 10; ++n) {
+    CHECK(stub.runtime->entries().obtain(*stubProblem("*", n), kTarget).ok());
+  }
+  double all = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  CHECK(first >= 0.3);
+  CHECK(first < 0.55);
+  CHECK(all < 1.2);
+}
+
 /// What another process gets that wants the kernel which a process was compiling when `signal` reached it, and how long
 /// it takes.
 static std::pair<Tier, double> afterHolderGot(int signal, std::chrono::milliseconds patience) {
@@ -348,11 +374,84 @@ TEST_CASE("what a compiler gives is checked before it is kept") {
   StubRuntime stub(folder.path("store"));
   SUBCASE("nothing") { stub.compiler.code = {}; }
   SUBCASE("garbage") { stub.compiler.code = {'g', 'a', 'r', 'b', 'a', 'g', 'e'}; }
-  SUBCASE("cut off") { stub.compiler.code = {0x7f, 'E'}; }
+  SUBCASE("cut off after two bytes") { stub.compiler.code = {0x7f, 'E'}; }
+  SUBCASE("cut in half") { stub.compiler.code.resize(stub.compiler.code.size() / 2); }
+  SUBCASE("cut by a byte") { stub.compiler.code.pop_back(); }
   Result<Obtained> obtained = stub.runtime->entries().obtain(*stubProblem("*"), kTarget);
   REQUIRE_FALSE(obtained.ok());
   CHECK(obtained.status().code() == StatusCode::Internal);
   CHECK(stub.runtime->entries().disk()->list(false).empty());
+}
+
+TEST_CASE("stored code that the device refuses is compiled again, once, and the store is healed") {
+  TemporaryFolder folder;
+  StubRuntime stub(folder.path("store"));
+  const std::vector<uint8_t> good = stub.compiler.code, bad = sampleElf("what no device takes");
+  stub.compiler.code = bad;
+  REQUIRE(stub.runtime->entries().obtain(*stubProblem("*"), kTarget).ok());
+  stub.compiler.code = good;
+  stub.restart(folder.path("store"));
+  stub.device->refuses = bad;
+  SUBCASE("asked for by one") { REQUIRE(stub.runtime->kernel(stub.device, stubProblem("*")).ok()); }
+  SUBCASE("asked for by many") {
+    std::atomic<int> numGood = 0;
+    together(16, [&](int) { numGood += stub.runtime->kernel(stub.device, stubProblem("*")).ok(); });
+    CHECK(numGood == 16);
+  }
+  CHECK(stub.compiler.numCompilations == 2);
+  REQUIRE(stub.lines.lines().size() == 1);
+  CHECK(stub.lines.lines()[0].find("the device refuses it") != std::string::npos);
+  stub.restart(folder.path("store"));
+  REQUIRE(stub.runtime->kernel(stub.device, stubProblem("*")).ok());
+  CHECK(stub.compiler.numCompilations == 2);
+}
+
+TEST_CASE("code of a bundle that the device refuses is compiled, and then served by the store") {
+  TemporaryFolder folder;
+  StubRuntime stub;
+  const std::vector<uint8_t> good = stub.compiler.code, bad = sampleElf("what no device takes");
+  stub.compiler.code = bad;
+  std::vector<Entry> entries = {*stub.runtime->entries().obtain(*stubProblem("*"), kTarget)->entry};
+  REQUIRE(Bundle::write(folder.path("bundle"), entries).ok());
+  stub.compiler.code = good;
+  stub.device->refuses = bad;
+  for (int run = 0; run < 2; ++run) {
+    RuntimeOptions options;
+    options.storeFolder = folder.path("store");
+    options.bundles = {folder.path("bundle")};
+    options.compiler = &stub.compiler;
+    options.jobs = 1;
+    stub.runtime = *Runtime::create(std::move(options));
+    REQUIRE(stub.runtime->kernel(stub.device, stubProblem("*")).ok());
+    CHECK(stub.compiler.numCompilations == 2);
+  }
+}
+
+TEST_CASE("a device that refuses all code costs one compilation a kernel, and the store keeps what is good") {
+  TemporaryFolder folder;
+  StubRuntime stub(folder.path("store"));
+  REQUIRE(stub.runtime->kernel(stub.device, stubProblem("*")).ok());
+  stub.restart(folder.path("store"));
+  stub.device->refuses = stub.compiler.code;
+  for (int i = 0; i < 3; ++i) {
+    Result<std::shared_ptr<const Kernel>> refused = stub.runtime->kernel(stub.device, stubProblem("*"));
+    REQUIRE_FALSE(refused.ok());
+    CHECK(refused.status().code() == StatusCode::Unsupported);
+    CHECK(refused.status().stage() == "load");
+  }
+  CHECK(stub.compiler.numCompilations == 2);
+  CHECK(stub.runtime->entries().disk()->find(*stub.runtime->entries().keyOf(*stubProblem("*"), kTarget)));
+}
+
+TEST_CASE("without a compiler the store keeps what the device refuses") {
+  TemporaryFolder folder;
+  StubRuntime stub(folder.path("store"));
+  REQUIRE(stub.runtime->kernel(stub.device, stubProblem("*")).ok());
+  stub.compiler.noAssembler = true;
+  stub.restart(folder.path("store"));
+  stub.device->refuses = stub.compiler.code;
+  CHECK(stub.runtime->kernel(stub.device, stubProblem("*")).status().code() == StatusCode::Unsupported);
+  CHECK(stub.runtime->entries().disk()->list(false).size() == 1);
 }
 
 TEST_CASE("a damaged entry is compiled again, with one log line") {
