@@ -56,7 +56,7 @@ def text_of(source, ops, folder):
             parts += [f"`{op}`, [{read.header.get('device', '?')}, {read.header.get('date', '?')}]({page}); a ratio above 1: jitk is "
                       "faster."]
             parts += [f"![ratios of {op}]({prefix}-{op}-ratios.svg)"] if any(row.peers for row in rows) else []
-            parts += [table(rows), *filter(None, [report.published(rows)])]
+            parts += [table(rows) if rows else "Not measured in that run.", *filter(None, [report.published(rows)])]
     return "\n\n".join(parts) + "\n"
 
 

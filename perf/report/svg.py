@@ -5,7 +5,7 @@ from xml.sax.saxutils import escape, quoteattr
 from results import MEMORY_TB_PER_S, geometric_mean
 
 INK, FAINT, GRID = "#24292f", "#6e7781", "#d8dee4"
-COLORS = ["#0969da", "#bc4c00", "#1a7f37", "#8250df", "#bf3989", "#9a6700"]
+COLORS = ["#0969da", "#bc4c00", "#1a7f37", "#8250df", "#bf3989", "#9a6700", "#57606a", "#0550ae", "#cf222e"]
 
 
 class Picture:
