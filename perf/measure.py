@@ -46,7 +46,7 @@ class Part:
         for name in self.lists:
             text = (LISTS / name).read_text(encoding="utf-8")
             lines += [" ".join(line.split("#")[0].split()) for line in text.splitlines()]
-        return [line for line in lines if line]
+        return list(dict.fromkeys(filter(None, lines)))
 
     def command(self, binaries, out, limit):
         """What to run, which begins with no problem when `limit` seconds are nearly over, and the file that it writes."""
@@ -62,14 +62,12 @@ class Part:
 PARTS = [
     Part("matmul", 55, ["matmul.txt"]),
     Part("fp8", 45, ["fp8_block_matmul.txt"]),
-    Part("attention", 40, ["flash_attention.txt"], "torch_attention.py", modules=("torch",)),
-    Part("peers", 80, ["peers.txt"], "bench_peers.py", modules=("torch", "triton")),
-    Part("grouped", 45, ["grouped_fp8_block_matmul.txt"]),
-    Part("paged", 60, ["paged_attention.txt"], "torch_attention.py", ("--rounds", "2"), modules=("torch",)),
-    Part("varlen", 30, ["varlen.txt"], "torch_attention.py", ("--rounds", "2"), modules=("torch",)),
-    Part("grid", 55, ["flash_attention_grid.txt"], "torch_attention.py", ("--rounds", "2"), modules=("torch",)),
-    Part("mla", 35, ["mla_decode.txt"], options=("--peer", "none", "--pause", "10")),
-    Part("gated", 55, ["gated_delta_rule.txt"], options=("--peer", "none", "--pause", "10")),
+    Part("attention", 140, ["flash_attention.txt", "paged_attention.txt", "varlen.txt", "flash_attention_grid.txt"],
+         "torch_attention.py", ("--rounds", "2"), modules=("torch",)),
+    Part("peers", 90, ["peers.txt"], "bench_peers.py", modules=("torch", "triton")),
+    Part("grouped", 50, ["grouped_fp8_block_matmul.txt"]),
+    Part("mla", 30, ["mla_decode.txt"], options=("--peer", "none", "--pause", "10")),
+    Part("gated", 70, ["gated_delta_rule.txt"], options=("--peer", "none", "--pause", "10")),
 ]
 
 
