@@ -40,7 +40,10 @@ struct Subject {
 constexpr Subject kSubjects[] = {
     {"matmul m=128 n=4096 k=7168 dtype=bf16 b_layout=col", 60},
     {"flash_attention batch=1 heads=32 kv_heads=8 seq_q=4096 head_dim=128 causal=true", 120},
+    {"flash_attention batch=1 heads=16 seq_q=4096 head_dim=192 value_dim=128 causal=true", 0},
     {"fp8_block_matmul m=64 n=4096 k=7168 out_dtype=bf16", 0},
+    {"fp8_block_matmul m=4096 n=4096 k=7168 out_dtype=bf16", 0},
+    {"matmul m=4096 n=4096 k=7168 dtype=bf16 b_layout=col", 0},
 };
 constexpr const char *kTargets[] = {"sm_90a", "sm_80"};
 

@@ -135,12 +135,9 @@ BulkDecodeWriter::BulkDecodeWriter(KernelBuilder &builder, const PagedDecodeProb
   for (const DimensionPart &part : valueParts_) {
     values.push_back({tile.keys, part.size, problem.type});
   }
-  auto makeRing = [&](ArrayRef<SharedTile> tiles) {
-    return tile.gathers ? Ring::gathered(b, tile.stages, tiles, kConsumerWarps, kGathererWarps)
-                        : Ring(b, tile.stages, tiles, kConsumerWarps);
-  };
-  keys_.emplace(makeRing(keys));
-  values_.emplace(makeRing(values));
+  RingOptions options = {.gathererWarps = tile.gathers ? kGathererWarps : 0};
+  keys_.emplace(b, tile.stages, keys, kConsumerWarps, options);
+  values_.emplace(b, tile.stages, values, kConsumerWarps, options);
 }
 
 void BulkDecodeWriter::write() {

@@ -211,7 +211,7 @@ PersistentAttention::PersistentAttention(KernelBuilder &builder, const Shapes &s
   if (tile_.isQueued) {
     items_.emplace(b, b.tensorParameter(kItemCounter), numItems(), consumerWarps);
   }
-  queries_.emplace(b, tile_.queryStages, queries, consumerWarps, /*sharers=*/1, Ring::Vectors(), tile_.numConsumers());
+  queries_.emplace(b, tile_.queryStages, queries, consumerWarps, RingOptions{.replicas = tile_.numConsumers()});
   keys_.emplace(b, tile_.stages, keys, consumerWarps);
   values_.emplace(b, tile_.stages, values, consumerWarps);
   for (const DimensionPart &part : shapes.valueParts) {

@@ -46,11 +46,11 @@ private:
   /// twice, whose bandwidth is then the limit.
   static constexpr int64_t kWideColumns = 192;
 
-  llvm::SmallVector<Value> multiply(int64_t consumer, const ProductTile &at, RingPosition &position) override;
+  llvm::SmallVector<Value> multiply(Value consumer, const ProductTile &at, RingPosition &position) override;
   void writeVectors() override;
   Value partColumn(const TilePosition &at, size_t part) override;
   Value operandColumn(const TilePosition &at, size_t part) override;
-  Value firstRow(const TilePosition &at, int64_t consumer) override;
+  Value firstRow(const TilePosition &at, Value consumer) override;
   llvm::SmallVector<Value> forEachTileOf(ValueRange carried, TileBody body) override;
   llvm::SmallVector<Value> forEachNamedTile(ValueRange carried, TileBody body);
   llvm::SmallVector<Value> forEachMaskedTile(ValueRange carried, TileBody body);
@@ -65,16 +65,16 @@ private:
     Value promoted;                            ///< the last one that has been, whose registers are free
   };
   /// Reads what registers hold of the next block, which has arrived.
-  void take(int64_t consumer, InFlight &products);
+  void take(Value consumer, InFlight &products);
   /// Starts product number `product`: part after part, block after block.
-  void start(int64_t consumer, size_t product, InFlight &products);
+  void start(Value consumer, size_t product, InFlight &products);
   /// Adds the oldest product in flight, of number `product`, to its sum; gives the block's slot back after the last.
   /// Before that is added, takes the next block if `takesNext`.
-  void promote(int64_t consumer, size_t product, InFlight &products, llvm::MutableArrayRef<Value> sums, bool takesNext);
+  void promote(Value consumer, size_t product, InFlight &products, llvm::MutableArrayRef<Value> sums, bool takesNext);
   bool isLast(size_t product) const { return (product + 1) % parts_.size() == 0; }
 
   /// sums + the next `count` blocks; moves the position past them.
-  llvm::SmallVector<Value> addBlocks(int64_t consumer, int64_t count, ValueRange sums, RingPosition &position);
+  llvm::SmallVector<Value> addBlocks(Value consumer, int64_t count, ValueRange sums, RingPosition &position);
 
   /// The row of Bs that row `row` of the group's B is scaled with.
   Value blockOfB(const TilePosition &at, Value row);
@@ -106,7 +106,7 @@ Value PersistentFp8Matmul::operandColumn(const TilePosition &at, size_t part) {
   return at.group ? b.add(column, b.mul(at.group, b.size("n"))) : column;
 }
 
-Value PersistentFp8Matmul::firstRow(const TilePosition &at, int64_t consumer) {
+Value PersistentFp8Matmul::firstRow(const TilePosition &at, Value consumer) {
   Value row = PersistentProduct::firstRow(at, consumer);
   return groups_ == RowGroups::Masked ? b.add(row, b.mul(at.group, b.size("m"))) : row;
 }
@@ -171,7 +171,7 @@ void PersistentFp8Matmul::writeVectors() {
   forEachProduct({start.slot, start.phase}, [&](const ProductTile &at, ValueRange carried) -> llvm::SmallVector<Value> {
     llvm::SmallVector<Value> rows;
     for (int64_t consumer = 0; consumer < tile_.numConsumers(); ++consumer) {
-      Value row = firstRow(at, consumer);
+      Value row = firstRow(at, b.i32(consumer));
       rows.push_back(tile_.transposed ? blockOfB(at, row) : row);
     }
     for (size_t part = 0; part < parts_.size(); ++part) {
@@ -186,16 +186,16 @@ void PersistentFp8Matmul::writeVectors() {
 
 // --- products
 
-void PersistentFp8Matmul::take(int64_t consumer, InFlight &products) {
+void PersistentFp8Matmul::take(Value consumer, InFlight &products) {
   RingPosition here = products.next;
   products.slots.push_back(here.slot);
-  products.rows = isTight_ ? ring_->read(here, unsigned(consumer)) : leftBuffer(here, consumer);
+  products.rows = isTight_ ? ring_->read(here, 0, consumer) : leftBuffer(here, consumer);
   llvm::append_range(products.scales, scales_.read(consumer, here));
   products.next = ring_->next(here);
   products.isTaken = true;
 }
 
-void PersistentFp8Matmul::start(int64_t consumer, size_t product, InFlight &products) {
+void PersistentFp8Matmul::start(Value consumer, size_t product, InFlight &products) {
   size_t part = product % parts_.size();
   if (part == 0 && !std::exchange(products.isTaken, false)) {
     ring_->await(products.next);
@@ -217,7 +217,7 @@ void PersistentFp8Matmul::start(int64_t consumer, size_t product, InFlight &prod
   }
 }
 
-void PersistentFp8Matmul::promote(int64_t consumer, size_t product, InFlight &products,
+void PersistentFp8Matmul::promote(Value consumer, size_t product, InFlight &products,
                                   llvm::MutableArrayRef<Value> sums, bool takesNext) {
   size_t part = product % parts_.size();
   if (takesNext) {
@@ -238,7 +238,7 @@ void PersistentFp8Matmul::promote(int64_t consumer, size_t product, InFlight &pr
   products.promoted = partial;
 }
 
-llvm::SmallVector<Value> PersistentFp8Matmul::addBlocks(int64_t consumer, int64_t count, ValueRange sums,
+llvm::SmallVector<Value> PersistentFp8Matmul::addBlocks(Value consumer, int64_t count, ValueRange sums,
                                                         RingPosition &position) {
   size_t numProducts = size_t(count) * parts_.size(), window = std::min(window_, numProducts);
   llvm::SmallVector<Value> next(sums);
@@ -259,7 +259,7 @@ llvm::SmallVector<Value> PersistentFp8Matmul::addBlocks(int64_t consumer, int64_
   return next;
 }
 
-llvm::SmallVector<Value> PersistentFp8Matmul::multiply(int64_t consumer, const ProductTile &at,
+llvm::SmallVector<Value> PersistentFp8Matmul::multiply(Value consumer, const ProductTile &at,
                                                        RingPosition &position) {
   // So many blocks are written out: nothing is in flight where a loop's turn ends, since ptxas does not see, over the
   // end of a loop, which sums are done.

@@ -12,8 +12,7 @@ static constexpr int64_t kBlocksAtOnce = 4;
 
 llvm::SmallVector<int64_t> ScaleWriter::vectorsOf(const ProductShapes &shapes) {
   bool isTransposed = shapes.tile.transposed;
-  llvm::SmallVector<int64_t> sizes(size_t(shapes.tile.numConsumers()),
-                                   isTransposed ? 1 : PersistentProduct::kConsumerRows);
+  llvm::SmallVector<int64_t> sizes = {isTransposed ? 1 : PersistentProduct::kConsumerRows};
   for (int64_t part : shapes.parts) {
     sizes.push_back(isTransposed ? part : 1);
   }
@@ -24,11 +23,12 @@ ScaleWriter::ScaleWriter(KernelBuilder &builder, const Ring &ring, const Product
     : b(builder), ring_(ring), shapes_(shapes), numRowsOfA_(numRowsOfA),
       rowBlocks_(llvm::divideCeil(shapes.k, kScaleBlock)), tileBlocks_(llvm::divideCeil(shapes.depth(), kScaleBlock)) {}
 
-bool ScaleWriter::isOfA(size_t vector) const {
-  return (vector < size_t(shapes_.tile.numConsumers())) != shapes_.tile.transposed;
+ScaleWriter::Target ScaleWriter::target(size_t index) const {
+  auto numConsumers = size_t(shapes_.tile.numConsumers());
+  return index < numConsumers ? Target{0, b.i32(int64_t(index))} : Target{unsigned(1 + index - numConsumers), {}};
 }
 
-Value ScaleWriter::pointersTo(size_t vector, Value row, Value block) const {
+Value ScaleWriter::pointersTo(unsigned vector, Value row, Value block) const {
   int64_t size = shapes_.vectors[vector];
   Value first = b.add(b.mul(b.toI64(row), b.i64(rowBlocks_)), b.toI64(block)), local = b.range(size);
   if (isOfA(vector) && !b.isMultiple("m", size)) {
@@ -54,14 +54,16 @@ llvm::SmallVector<Value> ScaleWriter::load(ValueRange pointers, Value block, int
 
 RingPosition ScaleWriter::store(ValueRange scales, int64_t count, RingPosition position) const {
   llvm::SmallVector<llvm::SmallVector<Value>> vectors; // of each block
-  for (auto [ofBlocks, size] : llvm::zip_equal(scales, shapes_.vectors)) {
+  for (auto [index, ofBlocks] : llvm::enumerate(scales)) {
+    int64_t size = shapes_.vectors[target(index).vector];
     vectors.push_back(
         llvm::map_to_vector(b.splitColumns(ofBlocks, 1), [&](Value ofBlock) { return b.reshape(ofBlock, {size}); }));
   }
   for (int64_t block = 0; block < count; ++block) {
     ring_.awaitEmpty(position);
-    for (auto [vector, ofBlocks] : llvm::enumerate(vectors)) {
-      ring_.write(position, unsigned(vector), ofBlocks[size_t(block)]);
+    for (auto [index, ofBlocks] : llvm::enumerate(vectors)) {
+      Target to = target(index);
+      ring_.write(position, to.vector, ofBlocks[size_t(block)], to.consumer);
     }
     ring_.publish(position.slot);
     position = ring_.next(position);
@@ -70,8 +72,9 @@ RingPosition ScaleWriter::store(ValueRange scales, int64_t count, RingPosition p
 }
 
 RingPosition ScaleWriter::write(ValueRange rows, Value block, RingPosition position) const {
-  auto pointers = llvm::map_to_vector(llvm::enumerate(rows),
-                                      [&](const auto &row) { return pointersTo(row.index(), row.value(), block); });
+  auto pointers = llvm::map_to_vector(llvm::enumerate(rows), [&](const auto &row) {
+    return pointersTo(target(row.index()).vector, row.value(), block);
+  });
   int64_t rest = tileBlocks_ % kBlocksAtOnce, numWhole = tileBlocks_ / kBlocksAtOnce;
   auto loadWhole = [&](Value number) { return load(pointers, b.mul(number, b.i32(kBlocksAtOnce)), kBlocksAtOnce); };
   // The next blocks' are on their way while those that are here wait for their slots, where registers allow.
@@ -96,12 +99,12 @@ RingPosition ScaleWriter::write(ValueRange rows, Value block, RingPosition posit
   return rest ? store(load(pointers, b.i32(numWhole * kBlocksAtOnce), rest), rest, position) : position;
 }
 
-llvm::SmallVector<Value> ScaleWriter::read(int64_t consumer, const RingPosition &position) const {
+llvm::SmallVector<Value> ScaleWriter::read(Value consumer, const RingPosition &position) const {
   const PersistentTile &tile = shapes_.tile;
-  Value left = b.expand(ring_.readVector(position, unsigned(consumer)), 1);
+  Value left = b.expand(ring_.readVector(position, 0, consumer), 1);
   llvm::SmallVector<Value> scales;
   for (auto [part, columns] : llvm::enumerate(shapes_.parts)) {
-    Value right = b.expand(ring_.readVector(position, unsigned(tile.numConsumers()) + unsigned(part)), 0);
+    Value right = b.expand(ring_.readVector(position, 1 + unsigned(part)), 0);
     int64_t shape[] = {tile.transposed ? 1 : PersistentProduct::kConsumerRows, tile.transposed ? columns : 1};
     scales.push_back(b.mulf(b.spread(left, shape), b.spread(right, shape)));
   }

@@ -16,8 +16,8 @@ namespace jitk::kernels {
 
 class ScaleWriter {
 public:
-  /// The vectors of a slot: of each consumer's rows, then of each part's columns; one number where they lie in a block
-  /// of B.
+  /// The vectors of a slot: of a consumer's rows, for each of them, then of each part's columns; one number where they
+  /// lie in a block of B.
   static llvm::SmallVector<int64_t> vectorsOf(const ProductShapes &shapes);
 
   /// `numRowsOfA` i32, of all groups together.
@@ -28,12 +28,19 @@ public:
   RingPosition write(mlir::ValueRange rows, mlir::Value block, RingPosition position) const;
 
   /// A consumer: what its sums of a block are multiplied with, for each part: [rows, 1] or [1, columns].
-  llvm::SmallVector<mlir::Value> read(int64_t consumer, const RingPosition &position) const;
+  llvm::SmallVector<mlir::Value> read(mlir::Value consumer, const RingPosition &position) const;
 
 private:
-  bool isOfA(size_t vector) const;
+  /// A vector of the ring, and whose it is: null if of all consumers.
+  struct Target {
+    unsigned vector;
+    mlir::Value consumer;
+  };
+  /// Of all that a slot's block is scaled with, number `index`: of the consumers, then of the parts.
+  Target target(size_t index) const;
+  bool isOfA(unsigned vector) const { return (vector == 0) != shapes_.tile.transposed; }
   /// Pointers to the scales of four blocks, [numbers of the vector, 4].
-  mlir::Value pointersTo(size_t vector, mlir::Value row, mlir::Value block) const;
+  mlir::Value pointersTo(unsigned vector, mlir::Value row, mlir::Value block) const;
   /// The scales of `count` blocks from number `block` of the tile on.
   llvm::SmallVector<mlir::Value> load(mlir::ValueRange pointers, mlir::Value block, int64_t count) const;
   /// Writes them, each block's to a slot.

@@ -18,12 +18,12 @@ static llvm::SmallVector<SharedTile> tilesOf(const Epilogue &epilogue, const Sha
 }
 
 EpilogueFeed::EpilogueFeed(KernelBuilder &builder, const Epilogue &epilogue, const SharedTile &result,
-                           unsigned consumerWarps, bool sharesSlots)
+                           int64_t numConsumers, unsigned consumerWarps, bool sharesSlots)
     : b(builder), epilogue_(epilogue), slice_(TileStore::sliceOf(result)), numSlices_(result.columns / slice_.columns),
       numSlots_(TileStore::numSlotsOf(result)), sharesSlots_(sharesSlots),
-      ring_(builder, numSlots_, tilesOf(epilogue, slice_), consumerWarps) {}
+      ring_(builder, numSlots_, tilesOf(epilogue, slice_), consumerWarps, RingOptions{.banks = numConsumers}) {}
 
-RingPosition EpilogueFeed::load(const RingPosition &position, Value row, Value column) const {
+RingPosition EpilogueFeed::load(Value consumer, const RingPosition &position, Value row, Value column) const {
   ring_.acquire(position);
   unsigned tile = 0;
   if (epilogue_.hasBias()) {
@@ -32,10 +32,10 @@ RingPosition EpilogueFeed::load(const RingPosition &position, Value row, Value c
   if (epilogue_.addend()) {
     ring_.load(position, tile, b.descriptorParameter(epilogue_.addend(), slice_), row, column);
   }
-  return ring_.next(position);
+  return ring_.next(position, consumer);
 }
 
-Value EpilogueFeed::apply(Value product, size_t index, RingPosition &position) const {
+Value EpilogueFeed::apply(Value consumer, Value product, size_t index, RingPosition &position) const {
   ring_.await(position);
   unsigned tile = 0;
   Value bias, addend;
@@ -50,13 +50,14 @@ Value EpilogueFeed::apply(Value product, size_t index, RingPosition &position) c
   if (!keepsSlot) {
     ring_.releaseRead(position.slot);
   }
-  position = ring_.next(position);
+  position = ring_.next(position, consumer);
   return result;
 }
 
-void EpilogueFeed::giveBack() const {
+void EpilogueFeed::giveBack(Value consumer) const {
+  Value first = ring_.start(consumer).slot;
   for (int64_t slot = 0; slot < numSlots_; ++slot) {
-    ring_.release(b.i32(slot));
+    ring_.release(b.add(first, b.i32(slot)));
   }
 }
 

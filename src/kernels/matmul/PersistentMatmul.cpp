@@ -27,15 +27,15 @@ public:
   using PersistentProduct::PersistentProduct;
 
 private:
-  llvm::SmallVector<Value> multiply(int64_t consumer, const ProductTile &at, RingPosition &position) override;
-  llvm::SmallVector<Value> startBlock(int64_t consumer, const RingPosition &position, ValueRange sums,
+  llvm::SmallVector<Value> multiply(Value consumer, const ProductTile &at, RingPosition &position) override;
+  llvm::SmallVector<Value> startBlock(Value consumer, const RingPosition &position, ValueRange sums,
                                       bool accumulates);
   llvm::SmallVector<Value> awaitBlocks(ValueRange sums, unsigned inFlight);
 };
 
 } // namespace
 
-llvm::SmallVector<Value> PersistentMatmul::startBlock(int64_t consumer, const RingPosition &position, ValueRange sums,
+llvm::SmallVector<Value> PersistentMatmul::startBlock(Value consumer, const RingPosition &position, ValueRange sums,
                                                       bool accumulates) {
   ring_->await(position);
   llvm::SmallVector<Value> next;
@@ -50,7 +50,7 @@ llvm::SmallVector<Value> PersistentMatmul::awaitBlocks(ValueRange sums, unsigned
   return llvm::map_to_vector(sums, [&](Value sum) { return b.awaitProducts(sum, inFlight * unsigned(sums.size())); });
 }
 
-llvm::SmallVector<Value> PersistentMatmul::multiply(int64_t consumer, const ProductTile &at, RingPosition &position) {
+llvm::SmallVector<Value> PersistentMatmul::multiply(Value consumer, const ProductTile &at, RingPosition &position) {
   // One block's products are in flight while the next ones are started; a slot is given back when those have begun.
   llvm::SmallVector<Value> carried = startBlock(consumer, position, zeros(at), /*accumulates=*/false);
   workBesideProducts();

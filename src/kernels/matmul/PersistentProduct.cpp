@@ -45,30 +45,32 @@ SharedTile ProductShapes::resultTile(int64_t part) const {
 PersistentProduct::PersistentProduct(KernelBuilder &builder, const ProductShapes &shapes, const Epilogue &epilogue)
     : b(builder), shapes_(shapes), tile_(shapes.tile), parts_(shapes.parts),
       epilogue_(epilogue.canAddInMemory() ? epilogue.addingInMemory() : epilogue) {
-  // The tiles of a slot: the left operand's rows of each consumer, then the right operand's parts.
-  llvm::SmallVector<SharedTile> tiles(size_t(tile_.numConsumers()), shapes.leftTile());
+  // The tiles of a slot: the left operand's rows, which each consumer has, then the right operand's parts.
+  llvm::SmallVector<SharedTile> tiles = {shapes.leftTile()};
   for (int64_t part : parts_) {
     tiles.push_back(shapes.rightTile(part));
   }
-  ring_.emplace(b, tile_.stages, tiles, kWarpsOfConsumer * unsigned(tile_.numConsumers()), unsigned(tile_.sharers),
-                Ring::Vectors{shapes.vectors, shapes.vectors.empty() ? 0 : kWarpsOfWriter, b.getF32Type()});
-  for (int64_t consumer = 0; consumer < tile_.numConsumers(); ++consumer) {
-    std::map<int64_t, TileStore> &stores = stores_.emplace_back();
-    for (int64_t part : parts_) {
-      if (sharesSlots()) {
-        const EpilogueFeed &feed = feeds_.emplace_back(b, epilogue_, shapes.resultTile(part), kWarpsOfConsumer, true);
-        bool isNew = stores.emplace(part, TileStore(b, shapes.resultTile(part), feed.slots())).second;
-        assert(isNew && "parts of one size would share a feed's slots");
-        (void)isNew;
-        continue;
-      }
-      if (!stores.contains(part)) {
-        stores.emplace(part, TileStore(b, shapes.resultTile(part), /*mostSlots=*/2,
-                                       epilogue.canAddInMemory() ? TileStore::Kind::Add : TileStore::Kind::Store));
-      }
-      if (epilogue_.readsTensors()) {
-        feeds_.emplace_back(b, epilogue_, shapes.resultTile(part), kWarpsOfConsumer, /*sharesSlots=*/false);
-      }
+  int64_t numConsumers = tile_.numConsumers();
+  ring_.emplace(b, tile_.stages, tiles, kWarpsOfConsumer * unsigned(numConsumers),
+                RingOptions{
+                    .sharers = unsigned(tile_.sharers),
+                    .vectors = {shapes.vectors, shapes.vectors.empty() ? 0 : kWarpsOfWriter, b.getF32Type()},
+                    .replicas = numConsumers,
+                    .ownTiles = 1,
+                    .ownVectors = 1,
+                });
+  for (int64_t part : parts_) {
+    SharedTile result = shapes.resultTile(part);
+    if (epilogue_.readsTensors()) {
+      feeds_.emplace_back(b, epilogue_, result, numConsumers, kWarpsOfConsumer, sharesSlots());
+    }
+    if (sharesSlots()) {
+      bool isNew = stores_.emplace(part, TileStore(b, result, feeds_.back().slots(), numConsumers)).second;
+      assert(isNew && "parts of one size would share a feed's slots");
+      (void)isNew;
+    } else if (!stores_.contains(part)) {
+      TileStore::Kind kind = epilogue.canAddInMemory() ? TileStore::Kind::Add : TileStore::Kind::Store;
+      stores_.emplace(part, TileStore(b, result, /*mostSlots=*/2, kind, numConsumers));
     }
   }
 }
@@ -77,17 +79,16 @@ void PersistentProduct::write() {
   auto produceAll = [&] { produce(); };
   auto feedAll = [&] { feed(); };
   auto writeAll = [&] { writeVectors(); };
-  auto consumeFirst = [&] { consume(0); };
-  auto consumeSecond = [&] { consume(1); };
+  auto consumeAll = [&] { consume(); };
   // One consumer has registers enough as launched.
   bool isPair = tile_.numConsumers() == 2;
   bool isWriting = !shapes_.vectors.empty();
   unsigned many = isWriting ? kConsumerRegistersBesideWriter : kConsumerRegisters;
   unsigned few = !isPair ? 0 : isWriting ? kWriterRegisters : kProducerRegisters;
-  llvm::SmallVector<Role> roles = {Role{.numWarps = kWarpsOfConsumer, .body = consumeFirst}};
-  if (isPair) {
-    roles.push_back(Role{.numWarps = kWarpsOfConsumer, .registers = many, .body = consumeSecond});
-  }
+  llvm::SmallVector<Role> roles = {Role{.numWarps = kWarpsOfConsumer,
+                                        .replicas = unsigned(tile_.numConsumers()),
+                                        .registers = isPair ? many : 0,
+                                        .body = consumeAll}};
   roles.push_back(Role{.numWarps = 1, .registers = few, .body = produceAll});
   if (epilogue_.readsTensors()) {
     roles.push_back(Role{.numWarps = 1, .registers = few, .body = feedAll});
@@ -153,8 +154,8 @@ llvm::SmallVector<Value> PersistentProduct::forEachProduct(ValueRange carried, P
                 });
 }
 
-Value PersistentProduct::firstRow(const TilePosition &at, int64_t consumer) {
-  return b.add(b.mul(at.row, b.i32(tile_.rows)), b.i32(consumer * kConsumerRows));
+Value PersistentProduct::firstRow(const TilePosition &at, Value consumer) {
+  return b.add(b.mul(at.row, b.i32(tile_.rows)), b.mul(consumer, b.i32(kConsumerRows)));
 }
 
 Value PersistentProduct::partColumn(const TilePosition &at, size_t part) {
@@ -169,13 +170,13 @@ Value PersistentProduct::partColumn(const TilePosition &at, size_t part) {
 // --- the producer
 
 void PersistentProduct::load(const RingPosition &position, unsigned tile, const ProductOperand &operand,
-                             const SharedTile &shape, Value outer, Value k) {
-  ring_->load(position, tile, b.descriptorParameter(operand.tensor, shape), operand.kIsContiguous ? outer : k,
-              operand.kIsContiguous ? k : outer);
+                             const SharedTile &shape, Value outer, Value k, Value consumer) {
+  Value row = operand.kIsContiguous ? outer : k, column = operand.kIsContiguous ? k : outer;
+  ring_->load(position, tile, b.descriptorParameter(operand.tensor, shape), {row, column}, consumer);
 }
 
 void PersistentProduct::loadRight(const RingPosition &position, size_t part, Value column, Value k) {
-  auto tile = unsigned(tile_.numConsumers()) + unsigned(part);
+  unsigned tile = 1 + unsigned(part);
   if (tile_.sharers == 1) {
     load(position, tile, shapes_.right, shapes_.rightTile(parts_[part]), column, k);
     return;
@@ -191,7 +192,7 @@ void PersistentProduct::produce() {
   forEachProduct({start.slot, start.phase}, [&](const ProductTile &at, ValueRange carried) {
     llvm::SmallVector<Value> rows, columns;
     for (int64_t consumer = 0; consumer < tile_.numConsumers(); ++consumer) {
-      rows.push_back(firstRow(at, consumer));
+      rows.push_back(firstRow(at, b.i32(consumer)));
     }
     for (size_t part = 0; part < numParts(at); ++part) {
       columns.push_back(operandColumn(at, part));
@@ -200,10 +201,9 @@ void PersistentProduct::produce() {
                   [&](Value offset, ValueRange now) -> llvm::SmallVector<Value> {
                     Value k = b.add(at.firstK, offset);
                     RingPosition position = {now[0], now[1]};
-                    ring_->acquire(position, rows.size() + columns.size());
-                    unsigned tile = 0;
-                    for (Value row : rows) {
-                      load(position, tile++, shapes_.left, shapes_.leftTile(), row, k);
+                    ring_->acquire(position, 1 + columns.size());
+                    for (auto [consumer, row] : llvm::enumerate(rows)) {
+                      load(position, 0, shapes_.left, shapes_.leftTile(), row, k, b.i32(int64_t(consumer)));
                     }
                     for (auto [part, column] : llvm::enumerate(columns)) {
                       loadRight(position, part, column, k);
@@ -221,19 +221,19 @@ llvm::SmallVector<Value> PersistentProduct::zeros(const TilePosition &at) {
                              [&](int64_t part) -> Value { return b.full(0, {kConsumerRows, part}, b.getF32Type()); });
 }
 
-Value PersistentProduct::leftBuffer(const RingPosition &position, int64_t consumer) const {
-  Value rows = ring_->tile(position, unsigned(consumer));
+Value PersistentProduct::leftBuffer(const RingPosition &position, Value consumer) const {
+  Value rows = ring_->tile(position, 0, consumer);
   return shapes_.left.kIsContiguous ? rows : b.transposeBuffer(rows);
 }
 
 Value PersistentProduct::startPart(Value rows, const RingPosition &position, size_t part, Value accumulator,
                                    Value accumulates) {
-  Value columns = ring_->tile(position, unsigned(tile_.numConsumers()) + unsigned(part));
+  Value columns = ring_->tile(position, 1 + unsigned(part));
   return b.startProduct(rows, shapes_.right.kIsContiguous ? b.transposeBuffer(columns) : columns, accumulator,
                         accumulates);
 }
 
-std::pair<Value, Value> PersistentProduct::originOf(int64_t consumer, size_t part, const ProductTile &at) {
+std::pair<Value, Value> PersistentProduct::originOf(Value consumer, size_t part, const ProductTile &at) {
   Value row = firstRow(at, consumer), column = partColumn(at, part);
   if (tile_.transposed) {
     std::swap(row, column);
@@ -249,20 +249,19 @@ Value PersistentProduct::resultMatrix(size_t part) {
   return b.descriptorParameter(shapes_.result, TileStore::sliceOf(shapes_.resultTile(parts_[part])));
 }
 
-Value PersistentProduct::finish(int64_t consumer, size_t part, size_t index, Value slice,
+Value PersistentProduct::finish(Value consumer, size_t part, size_t index, Value slice,
                                 llvm::MutableArrayRef<RingPosition> feeds) {
   return feeds.empty() ? epilogue_.apply(b, slice, {}, {}, shapes_.resultType())
-                       : feeds_[size_t(consumer) * parts_.size() + part].apply(slice, index, feeds[part]);
+                       : feeds_[part].apply(consumer, slice, index, feeds[part]);
 }
 
-void PersistentProduct::store(int64_t consumer, ValueRange sums, const ProductTile &at,
+void PersistentProduct::store(Value consumer, ValueRange sums, const ProductTile &at,
                               llvm::MutableArrayRef<RingPosition> feeds) {
   for (auto [part, sum] : llvm::enumerate(sums)) {
     size_t index = 0;
     auto [row, column] = originOf(consumer, part, at);
     Value matrix = resultMatrix(part);
-    stores_[size_t(consumer)]
-        .at(parts_[part])
+    stores_.at(parts_[part])
         .store(tile_.transposed ? b.transpose(sum) : sum, matrix, row, column,
                [&](Value slice) { return finish(consumer, part, index++, slice, feeds); });
   }
@@ -293,7 +292,7 @@ llvm::SmallVector<PersistentProduct::Pending> PersistentProduct::nothingPending(
   return pending;
 }
 
-llvm::SmallVector<PersistentProduct::Pending> PersistentProduct::hold(int64_t consumer, ValueRange sums,
+llvm::SmallVector<PersistentProduct::Pending> PersistentProduct::hold(Value consumer, ValueRange sums,
                                                                       const ProductTile &at,
                                                                       llvm::MutableArrayRef<RingPosition> feeds) {
   // Of parts that the tile does not have nothing is stored.
@@ -302,7 +301,7 @@ llvm::SmallVector<PersistentProduct::Pending> PersistentProduct::hold(int64_t co
     Pending &next = pending[part];
     next.slices.clear();
     std::tie(next.row, next.column) = originOf(consumer, part, at);
-    const TileStore &store = stores_[size_t(consumer)].at(parts_[part]);
+    const TileStore &store = stores_.at(parts_[part]);
     llvm::SmallVector<Value> slices = store.slices(sum);
     for (auto [index, slice] : llvm::enumerate(slices)) {
       Value finished = finish(consumer, part, index, slice, feeds);
@@ -316,9 +315,9 @@ llvm::SmallVector<PersistentProduct::Pending> PersistentProduct::hold(int64_t co
   return pending;
 }
 
-void PersistentProduct::defer(int64_t consumer, llvm::ArrayRef<Pending> pending) {
+void PersistentProduct::defer(Value consumer, llvm::ArrayRef<Pending> pending) {
   for (auto [part, results] : llvm::enumerate(pending)) {
-    const TileStore &store = stores_[size_t(consumer)].at(parts_[part]);
+    const TileStore &store = stores_.at(parts_[part]);
     Value matrix = resultMatrix(part);
     size_t numSlices = size_t(parts_[part] / TileStore::sliceOf(shapes_.resultTile(parts_[part])).columns);
     for (auto [offset, slice] : llvm::enumerate(results.slices)) {
@@ -335,7 +334,7 @@ void PersistentProduct::defer(int64_t consumer, llvm::ArrayRef<Pending> pending)
       // One thread has waited.
       ir::ttg::LocalBarrierOp::create(b);
       for (size_t part = 0; part < parts_.size(); ++part) {
-        feeds_[size_t(consumer) * parts_.size() + part].giveBack();
+        feeds_[part].giveBack(consumer);
       }
     });
   }
@@ -356,15 +355,16 @@ static llvm::SmallVector<RingPosition> positionsOf(ValueRange carried) {
   return positions;
 }
 
-llvm::SmallVector<RingPosition> PersistentProduct::startOf(int64_t consumer) const {
+llvm::SmallVector<RingPosition> PersistentProduct::startOf(Value consumer) const {
   llvm::SmallVector<RingPosition> start = {ring_->start()};
   for (size_t part = 0; part < parts_.size() && !feeds_.empty(); ++part) {
-    start.push_back(feeds_[size_t(consumer) * parts_.size() + part].start());
+    start.push_back(feeds_[part].start(consumer));
   }
   return start;
 }
 
-void PersistentProduct::consume(int64_t consumer) {
+void PersistentProduct::consume() {
+  Value consumer = tile_.numConsumers() > 1 ? replicaId(b) : Value(b.i32(0));
   if (tile_.defersStores) {
     consumeDeferring(consumer);
     return;
@@ -382,7 +382,7 @@ void PersistentProduct::consume(int64_t consumer) {
   TileStore::drain(b);
 }
 
-void PersistentProduct::consumeDeferring(int64_t consumer) {
+void PersistentProduct::consumeDeferring(Value consumer) {
   llvm::SmallVector<Value> carried;
   llvm::SmallVector<RingPosition> start = startOf(consumer);
   append(carried, start);
@@ -433,17 +433,20 @@ void PersistentProduct::feedPart(size_t part, const ProductTile &at, llvm::Mutab
   // In the order in which the consumers, side by side, ask for them.
   for (int64_t offset = 0; offset < result.columns; offset += TileStore::sliceOf(result).columns) {
     for (int64_t consumer = 0; consumer < tile_.numConsumers(); ++consumer) {
-      size_t index = size_t(consumer) * parts_.size() + part;
-      auto [row, column] = originOf(consumer, part, at);
-      positions[index] = feeds_[index].load(positions[index], row, b.add(column, b.i32(offset)));
+      Value number = b.i32(consumer);
+      RingPosition &position = positions[size_t(consumer) * parts_.size() + part];
+      auto [row, column] = originOf(number, part, at);
+      position = feeds_[part].load(number, position, row, b.add(column, b.i32(offset)));
     }
   }
 }
 
 void PersistentProduct::feed() {
   llvm::SmallVector<Value> carried;
-  for (const EpilogueFeed &feed : feeds_) {
-    append(carried, feed.loaderStart());
+  for (int64_t consumer = 0; consumer < tile_.numConsumers(); ++consumer) {
+    for (const EpilogueFeed &feed : feeds_) {
+      append(carried, feed.loaderStart(b.i32(consumer)));
+    }
   }
   forEachProduct(carried, [&](const ProductTile &at, ValueRange now) {
     llvm::SmallVector<RingPosition> positions = positionsOf(now);

@@ -49,7 +49,7 @@ struct ProductShapes {
   ProductOperand left, right; ///< results are rows of `left` by columns of `right`
   mlir::Type inputType, outputType;
   /// In each slot of the ring of operands, for the heir: vectors of so many fp32 numbers, which a role of its own
-  /// writes.
+  /// writes; the first one is there for each consumer.
   llvm::SmallVector<int64_t> vectors;
   const char *batch = nullptr; ///< the dimension that counts problems of m rows each; null = one problem
   /// Where the step's results go: C; where K is split, a region of the workspace: a matrix of partial sums that has
@@ -72,7 +72,8 @@ struct ProductTile : TilePosition {
 /// Rows of a partial sum of C: M rounded up to whole tiles, so that a tile ends where the next partial sum begins.
 Expression paddedRows(const KernelSignature &signature, const ProductShapes &shapes);
 
-/// Writes one step.
+/// Writes one step. The consumers are replicas of one role, so that their code is there once: `consumer` is the number
+/// of one of them, i32.
 class PersistentProduct {
 public:
   static constexpr int64_t kConsumerRows = 64;
@@ -86,19 +87,19 @@ public:
 protected:
   /// The sums of a consumer's rows of a tile over its blocks of K, one a part, in fp32. `position` is that in the ring
   /// of the operands; moves it past the blocks.
-  virtual llvm::SmallVector<mlir::Value> multiply(int64_t consumer, const ProductTile &at, RingPosition &position) = 0;
+  virtual llvm::SmallVector<mlir::Value> multiply(mlir::Value consumer, const ProductTile &at, RingPosition &position) = 0;
   /// The role that writes the vectors of the ring, if there are any.
   virtual void writeVectors() {}
   /// Where a part of a tile lies among the columns of the result, and among the outer dimension of the right operand.
   virtual mlir::Value partColumn(const TilePosition &at, size_t part);
   virtual mlir::Value operandColumn(const TilePosition &at, size_t part) { return partColumn(at, part); }
   /// Where the consumer's rows of a tile begin, of the left operand and of the result.
-  virtual mlir::Value firstRow(const TilePosition &at, int64_t consumer);
+  virtual mlir::Value firstRow(const TilePosition &at, mlir::Value consumer);
   /// Runs `body` for the CTA's tiles; the same ones in every role.
   virtual llvm::SmallVector<mlir::Value> forEachTileOf(mlir::ValueRange carried, TileBody body);
 
   /// The consumer's rows of the block that is in a slot: a buffer.
-  mlir::Value leftBuffer(const RingPosition &position, int64_t consumer) const;
+  mlir::Value leftBuffer(const RingPosition &position, mlir::Value consumer) const;
   /// accumulator + the product of `rows`, a buffer or in registers, and a part of the block in a slot; starts it.
   /// `accumulates` as in KernelBuilder::startProduct.
   mlir::Value startPart(mlir::Value rows, const RingPosition &position, size_t part, mlir::Value accumulator,
@@ -128,19 +129,19 @@ private:
   llvm::SmallVector<mlir::Value> forEachTileOfWidth(bool isNarrow, mlir::ValueRange carried, TileBody body);
   void produce();
   void load(const RingPosition &position, unsigned tile, const ProductOperand &operand, const SharedTile &shape,
-            mlir::Value outer, mlir::Value k);
+            mlir::Value outer, mlir::Value k, mlir::Value consumer = {});
   /// The part of the right operand, from `column` of its outer dimension on.
   void loadRight(const RingPosition &position, size_t part, mlir::Value column, mlir::Value k);
   /// The role that fills the feeds.
   void feed();
   /// Brings what the epilogues of one part of a tile read; moves the feeds' positions.
   void feedPart(size_t part, const ProductTile &at, llvm::MutableArrayRef<RingPosition> positions);
-  void consume(int64_t consumer);
-  void store(int64_t consumer, mlir::ValueRange sums, const ProductTile &at, llvm::MutableArrayRef<RingPosition> feeds);
+  void consume();
+  void store(mlir::Value consumer, mlir::ValueRange sums, const ProductTile &at, llvm::MutableArrayRef<RingPosition> feeds);
   /// The descriptor of what a part's slices are stored to.
   mlir::Value resultMatrix(size_t part);
   /// What is stored of slice `index` of a part.
-  mlir::Value finish(int64_t consumer, size_t part, size_t index, mlir::Value slice,
+  mlir::Value finish(mlir::Value consumer, size_t part, size_t index, mlir::Value slice,
                      llvm::MutableArrayRef<RingPosition> feeds);
   /// Whether results are staged where the epilogue's addend comes: stores that wait need the slots at other times.
   bool sharesSlots() const { return tile_.defersStores && packsResults() && epilogue_.addend(); }
@@ -155,19 +156,19 @@ private:
   };
   llvm::SmallVector<Pending> nothingPending();
   /// Finishes a tile's results; stores those that do not wait.
-  llvm::SmallVector<Pending> hold(int64_t consumer, mlir::ValueRange sums, const ProductTile &at,
+  llvm::SmallVector<Pending> hold(mlir::Value consumer, mlir::ValueRange sums, const ProductTile &at,
                                   llvm::MutableArrayRef<RingPosition> feeds);
   /// Leaves the stores to `workBesideProducts`.
-  void defer(int64_t consumer, llvm::ArrayRef<Pending> pending);
-  void consumeDeferring(int64_t consumer);
-  llvm::SmallVector<RingPosition> startOf(int64_t consumer) const;
+  void defer(mlir::Value consumer, llvm::ArrayRef<Pending> pending);
+  void consumeDeferring(mlir::Value consumer);
+  llvm::SmallVector<RingPosition> startOf(mlir::Value consumer) const;
   /// Where a part of a consumer's results lies: row and column.
-  std::pair<mlir::Value, mlir::Value> originOf(int64_t consumer, size_t part, const ProductTile &at);
+  std::pair<mlir::Value, mlir::Value> originOf(mlir::Value consumer, size_t part, const ProductTile &at);
 
   Epilogue epilogue_;
   std::deque<std::function<void()>> waiting_;
-  std::vector<std::map<int64_t, TileStore>> stores_; ///< of each consumer, of each size of parts
-  std::vector<EpilogueFeed> feeds_; ///< of each consumer, of each part; none where the epilogue reads nothing
+  std::map<int64_t, TileStore> stores_; ///< of each size of parts
+  std::vector<EpilogueFeed> feeds_;     ///< of each part; none where the epilogue reads nothing
 };
 
 /// The tiles in which each operand is moved, of all variants.

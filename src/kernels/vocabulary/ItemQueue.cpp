@@ -9,8 +9,8 @@ static constexpr int64_t kSlots = 2;
 
 ItemQueue::ItemQueue(KernelBuilder &builder, Value counter, Value count, unsigned readerWarps)
     : b(builder), counter_(counter), count_(count),
-      ring_(builder, kSlots, {}, readerWarps, /*sharers=*/1,
-            {.sizes = {1}, .writerWarps = 1, .elementType = builder.getI32Type()}) {}
+      ring_(builder, kSlots, {}, readerWarps,
+            RingOptions{.vectors = {.sizes = {1}, .writerWarps = 1, .elementType = builder.getI32Type()}}) {}
 
 llvm::SmallVector<Value> ItemQueue::forEach(ValueRange carried, KernelBuilder::LoopBody body, NextNumber next) const {
   RingPosition first = ring_.start();

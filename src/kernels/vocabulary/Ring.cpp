@@ -6,6 +6,10 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
+#include "llvm/Support/MathExtras.h"
+
+#include <algorithm>
+
 using namespace mlir;
 
 namespace jitk::kernels {
@@ -22,33 +26,52 @@ static ttg::MemDescType vectorType(KernelBuilder &b, llvm::ArrayRef<int64_t> sha
                                /*mutableMemory=*/true);
 }
 
-Ring::Ring(KernelBuilder &builder, int64_t stages, llvm::ArrayRef<SharedTile> tiles, unsigned consumerWarps,
-           unsigned sharers, const Vectors &vectors, int64_t replicas, unsigned gathererWarps)
-    : builder_(builder), stages_(stages), replicas_(replicas), sharers_(sharers), gathererWarps_(gathererWarps),
-      tiles_(tiles) {
-  assert((sharers == 1 || sharers == builder.clusterSize()) && "all CTAs of a cluster share, or none");
-  for (const SharedTile &tile : tiles) {
-    buffers_.push_back(ttg::LocalAllocOp::create(builder, tile.bufferType(stages * replicas)));
-  }
-  for (int64_t size : vectors.sizes) {
-    vectors_.push_back(ttg::LocalAllocOp::create(builder, vectorType(builder, {stages, size}, vectors.elementType)));
-  }
-  constexpr unsigned kThreadsOfWarp = 32;
-  unsigned fillers = gathererWarps ? gathererWarps * kThreadsOfWarp : tiles.empty() ? 0 : 1;
-  full_ = makeBarriers(builder, stages, fillers + vectors.writerWarps);
-  empty_ = makeBarriers(builder, stages, consumerWarps * sharers);
+/// Places of a tile from one copy to the next: TMA writes to multiples of 128 bytes.
+static int64_t spacingOf(const SharedTile &tile) {
+  constexpr int64_t kAlignment = 128;
+  return llvm::divideCeil(kAlignment, std::min(kAlignment, tile.bytes()));
 }
 
-RingPosition Ring::start() const { return {builder_.i32(0), builder_.i32(0)}; }
+Ring::Ring(KernelBuilder &builder, int64_t stages, llvm::ArrayRef<SharedTile> tiles, unsigned consumerWarps,
+           const RingOptions &options)
+    : builder_(builder), stages_(stages), numSlots_(stages * options.banks), replicas_(options.replicas),
+      ownTiles_(options.ownTiles), sharers_(options.sharers), gathererWarps_(options.gathererWarps), tiles_(tiles) {
+  assert((sharers_ == 1 || sharers_ == builder.clusterSize()) && "all CTAs of a cluster share, or none");
+  for (auto [index, tile] : llvm::enumerate(tiles)) {
+    int64_t ofSlot = index < ownTiles_ ? replicas_ : 1;
+    buffers_.push_back(ttg::LocalAllocOp::create(builder, tile.bufferType(numSlots_ * ofSlot * spacingOf(tile))));
+  }
+  const RingVectors &vectors = options.vectors;
+  for (auto [index, size] : llvm::enumerate(vectors.sizes)) {
+    int64_t ofSlot = index < options.ownVectors ? replicas_ : 1;
+    vectors_.push_back(
+        ttg::LocalAllocOp::create(builder, vectorType(builder, {numSlots_ * ofSlot, size}, vectors.elementType)));
+  }
+  constexpr unsigned kThreadsOfWarp = 32;
+  unsigned fillers = gathererWarps_ ? gathererWarps_ * kThreadsOfWarp : tiles.empty() ? 0 : 1;
+  full_ = makeBarriers(builder, numSlots_, fillers + vectors.writerWarps);
+  empty_ = makeBarriers(builder, numSlots_, consumerWarps * sharers_);
+}
 
-RingPosition Ring::startAfterConsumers() const { return {builder_.i32(0), builder_.i32(1)}; }
+Value Ring::firstSlot(Value bank) const {
+  return bank ? builder_.mul(bank, builder_.i32(stages_)) : Value(builder_.i32(0));
+}
 
-RingPosition Ring::next(const RingPosition &position) const {
+RingPosition Ring::start(Value bank) const { return {firstSlot(bank), builder_.i32(0)}; }
+
+RingPosition Ring::startAfterConsumers(Value bank) const { return {firstSlot(bank), builder_.i32(1)}; }
+
+RingPosition Ring::next(const RingPosition &position, Value bank) const {
   KernelBuilder &b = builder_;
-  Value slot = b.add(position.slot, b.i32(1));
-  Value wraps = b.equal(slot, b.i32(stages_));
+  Value slot = b.add(position.slot, b.i32(1)), first = firstSlot(bank);
+  Value wraps = b.equal(slot, b.add(first, b.i32(stages_)));
   Value flip = arith::ExtUIOp::create(b, b.getI32Type(), wraps);
-  return {b.select(wraps, b.i32(0), slot), arith::XOrIOp::create(b, position.phase, flip)};
+  return {b.select(wraps, first, slot), arith::XOrIOp::create(b, position.phase, flip)};
+}
+
+Value Ring::indexOf(Value slot, Value replica) const {
+  KernelBuilder &b = builder_;
+  return replica ? b.add(b.mul(slot, b.i32(replicas_)), replica) : slot;
 }
 
 void Ring::awaitEmpty(const RingPosition &position) const {
@@ -58,23 +81,23 @@ void Ring::awaitEmpty(const RingPosition &position) const {
   ttng::WaitBarrierOp::create(b, barrierAt(builder_, empty_, position.slot), phase);
 }
 
-Value Ring::vector(const RingPosition &position, unsigned vector) const {
+Value Ring::vector(const RingPosition &position, unsigned vector, Value replica) const {
   auto type = cast<ttg::MemDescType>(vectors_[vector].getType());
   return ttg::MemDescIndexOp::create(builder_,
                                      vectorType(builder_, type.getShape().drop_front(), type.getElementType()),
-                                     vectors_[vector], position.slot);
+                                     vectors_[vector], indexOf(position.slot, replica));
 }
 
-void Ring::write(const RingPosition &position, unsigned vector, Value contents) const {
-  ttg::LocalStoreOp::create(builder_, contents, this->vector(position, vector));
+void Ring::write(const RingPosition &position, unsigned vector, Value contents, Value replica) const {
+  ttg::LocalStoreOp::create(builder_, contents, this->vector(position, vector, replica));
 }
 
 void Ring::publish(Value slot) const {
   ttng::ArriveBarrierOp::create(builder_, barrierAt(builder_, full_, slot), 1u, /*perWarp=*/true);
 }
 
-Value Ring::readVector(const RingPosition &position, unsigned vector) const {
-  Value buffer = this->vector(position, vector);
+Value Ring::readVector(const RingPosition &position, unsigned vector, Value replica) const {
+  Value buffer = this->vector(position, vector, replica);
   auto type = cast<ttg::MemDescType>(buffer.getType());
   return ttg::LocalLoadOp::create(builder_, builder_.tensorType(type.getShape(), type.getElementType()), buffer);
 }
@@ -83,8 +106,8 @@ void Ring::acquire(const RingPosition &position, size_t numTiles) const {
   KernelBuilder &b = builder_;
   awaitEmpty(position);
   int64_t bytes = 0;
-  for (const SharedTile &tile : llvm::ArrayRef(tiles_).take_front(numTiles)) {
-    bytes += tile.bytes() * replicas_;
+  for (auto [index, tile] : llvm::enumerate(llvm::ArrayRef(tiles_).take_front(numTiles))) {
+    bytes += tile.bytes() * (index < ownTiles_ ? replicas_ : 1);
   }
   ttng::BarrierExpectOp::create(b, barrierAt(builder_, full_, position.slot), uint32_t(bytes), b.boolean(true));
 }
@@ -97,7 +120,7 @@ void Ring::load(const RingPosition &position, unsigned tile, Value matrices, Val
 void Ring::loadPiece(const RingPosition &position, unsigned tile, int64_t rows, Value matrices, Value number,
                      ValueRange origin) const {
   KernelBuilder &b = builder_;
-  TileRows pieces(b, buffers_[tile], stages_, tiles_[tile], rows);
+  TileRows pieces(b, buffers_[tile], numSlots_, tiles_[tile], rows);
   for (int64_t panel = 0; panel < pieces.numPanels(); ++panel) {
     llvm::SmallVector<Value> at(origin);
     at.back() = b.add(at.back(), b.i32(panel * pieces.panelColumns()));
@@ -140,7 +163,7 @@ void Ring::loadShared(const RingPosition &position, unsigned tile, const SharedT
                       Value column) const {
   assert(piece.bytes() * sharers_ == tiles_[tile].bytes() && piece.mapSwizzle() == tiles_[tile].mapSwizzle());
   KernelBuilder &b = builder_;
-  Value pieces = ttg::MemDescReinterpretOp::create(b, piece.bufferType(stages_ * sharers_), buffers_[tile]);
+  Value pieces = ttg::MemDescReinterpretOp::create(b, piece.bufferType(numSlots_ * sharers_), buffers_[tile]);
   Value index = b.add(b.mul(position.slot, b.i32(sharers_)), b.clusterRank());
   Value buffer = ttg::MemDescIndexOp::create(b, piece.bufferType(), pieces, index);
   auto copy = ttng::AsyncTMACopyGlobalToLocalOp::create(b, matrix, ValueRange{row, column},
@@ -165,17 +188,14 @@ void Ring::await(const RingPosition &position) const {
 }
 
 Value Ring::tile(const RingPosition &position, unsigned tile, Value replica) const {
-  Value index = position.slot;
-  if (replica) {
-    index = builder_.add(builder_.mul(index, builder_.i32(replicas_)), replica);
-  }
-  return ttg::MemDescIndexOp::create(builder_, tiles_[tile].bufferType(), buffers_[tile], index);
+  Value place = builder_.mul(indexOf(position.slot, replica), builder_.i32(spacingOf(tiles_[tile])));
+  return ttg::MemDescIndexOp::create(builder_, tiles_[tile].bufferType(), buffers_[tile], place);
 }
 
-Value Ring::read(const RingPosition &position, unsigned tile) const {
+Value Ring::read(const RingPosition &position, unsigned tile, Value replica) const {
   const SharedTile &shape = tiles_[tile];
   return ttg::LocalLoadOp::create(builder_, builder_.tensorType({shape.rows, shape.columns}, shape.elementType),
-                                  this->tile(position, tile));
+                                  this->tile(position, tile, replica));
 }
 
 void Ring::finishReads() const {

@@ -25,12 +25,15 @@
 // that it comes from memory once. Then a slot is empty when the consumers of all CTAs have released it, and full, as
 // ever, when its own bytes have landed, whoever loaded them.
 //
-// Where each replica of a consumer has tiles of its own, a slot holds all the tiles for each of them.
+// Where the consumers are replicas of one role, the first tiles and vectors of a slot can be each replica's own: a slot
+// holds them for each of them. Replicas that do not go through the ring together have a bank of slots each.
 
 #pragma once
 
 #include "src/kernels/vocabulary/KernelBuilder.h"
 #include "src/kernels/vocabulary/SharedTile.h"
+
+#include <cstdint>
 
 namespace jitk::kernels {
 
@@ -39,31 +42,33 @@ struct RingPosition {
   mlir::Value slot, phase;
 };
 
+/// Vectors of a slot, of so many numbers each, and the warps of the role that writes all of them.
+struct RingVectors {
+  llvm::ArrayRef<int64_t> sizes;
+  unsigned writerWarps;
+  mlir::Type elementType;
+};
+
+struct RingOptions {
+  unsigned sharers = 1; ///< the cluster's size where its CTAs, which then run through as many slots each, share tiles
+  RingVectors vectors = {};
+  int64_t replicas = 1;                       ///< of the consumer
+  size_t ownTiles = SIZE_MAX, ownVectors = 0; ///< the first so many are each replica's
+  int64_t banks = 1;                          ///< of so many stages each
+  unsigned gathererWarps = 0;                 ///< of the role that gathers the tiles, if one does
+};
+
 class Ring {
 public:
-  /// Vectors of a slot, of so many numbers each, and the warps of the role that writes all of them.
-  struct Vectors {
-    llvm::ArrayRef<int64_t> sizes;
-    unsigned writerWarps;
-    mlir::Type elementType;
-  };
-
-  /// Allocates `stages` slots of `tiles`, for each of `replicas`, and of `vectors`, and their barriers. Before the
-  /// roles that use it. `sharers` is the cluster's size where its CTAs, which then run through as many slots each,
-  /// share tiles; else 1.
+  /// Allocates the slots of `tiles` and their barriers. Before the roles that use it.
   Ring(KernelBuilder &builder, int64_t stages, llvm::ArrayRef<SharedTile> tiles, unsigned consumerWarps,
-       unsigned sharers = 1, const Vectors &vectors = {}, int64_t replicas = 1)
-      : Ring(builder, stages, tiles, consumerWarps, sharers, vectors, replicas, 0) {}
-  /// A ring whose tiles a role of `gathererWarps` warps gathers.
-  static Ring gathered(KernelBuilder &builder, int64_t stages, llvm::ArrayRef<SharedTile> tiles, unsigned consumerWarps,
-                       unsigned gathererWarps) {
-    return Ring(builder, stages, tiles, consumerWarps, 1, {}, 1, gathererWarps);
-  }
+       const RingOptions &options = {});
 
-  RingPosition start() const;
+  /// `bank` is i32; null where there is one.
+  RingPosition start(mlir::Value bank = {}) const;
   /// Where a producer starts whose consumers have the slots first, and are to release each before it can be acquired.
-  RingPosition startAfterConsumers() const;
-  RingPosition next(const RingPosition &position) const;
+  RingPosition startAfterConsumers(mlir::Value bank = {}) const;
+  RingPosition next(const RingPosition &position, mlir::Value bank = {}) const;
 
   // The producer.
   /// Waits until the slot is empty and announces the bytes of all its tiles, each of which is to be loaded next.
@@ -75,7 +80,7 @@ public:
             mlir::Value column) const {
     load(position, tile, matrix, {row, column});
   }
-  /// The same of stacked matrices; outermost coordinate first. `replica` (i32) owns the tile: null where there is one.
+  /// The same of stacked matrices; outermost coordinate first. `replica` (i32) owns the tile: null where it is of all.
   void load(const RingPosition &position, unsigned tile, mlir::Value matrices, mlir::ValueRange origin,
             mlir::Value replica = {}) const;
   /// Starts the copies of `rows` rows of the tile (TileRows), piece `number` (i32) of as many; `origin` is that of the
@@ -106,7 +111,7 @@ public:
   // The gatherers, and the writer of the vectors.
   /// Waits until the slot is empty.
   void awaitEmpty(const RingPosition &position) const;
-  void write(const RingPosition &position, unsigned vector, mlir::Value contents) const;
+  void write(const RingPosition &position, unsigned vector, mlir::Value contents, mlir::Value replica = {}) const;
   /// The role has written all vectors of the slot.
   void publish(mlir::Value slot) const;
 
@@ -115,13 +120,13 @@ public:
   void await(const RingPosition &position) const;
   /// The buffer of a tile.
   mlir::Value tile(const RingPosition &position, unsigned tile, mlir::Value replica = {}) const;
-  /// The buffers of a tile in all slots, [stages, rows, columns]: what the consumers have of a slot until they release
-  /// it is theirs to write as well. Of the only replica.
+  /// The buffers of a tile in all slots, [banks * stages, rows, columns]: what the consumers have of a slot until they
+  /// release it is theirs to write as well. Of the only replica.
   mlir::Value slots(unsigned tile) const { return buffers_[tile]; }
   /// The contents of a tile, in registers. TMA may write the slot before such reads are done, unless they are before it
   /// is given back: `finishReads` sees to it.
-  mlir::Value read(const RingPosition &position, unsigned tile) const;
-  mlir::Value readVector(const RingPosition &position, unsigned vector) const;
+  mlir::Value read(const RingPosition &position, unsigned tile, mlir::Value replica = {}) const;
+  mlir::Value readVector(const RingPosition &position, unsigned vector, mlir::Value replica = {}) const;
   /// Gives a slot back, for the warp that executes it: its reads are done.
   void release(mlir::Value slot) const;
   /// What the warp has read to registers is there; its slots may be given back from now on.
@@ -130,17 +135,20 @@ public:
   void releaseRead(mlir::Value slot) const;
 
 private:
-  Ring(KernelBuilder &builder, int64_t stages, llvm::ArrayRef<SharedTile> tiles, unsigned consumerWarps,
-       unsigned sharers, const Vectors &vectors, int64_t replicas, unsigned gathererWarps);
-  mlir::Value vector(const RingPosition &position, unsigned vector) const;
+  mlir::Value vector(const RingPosition &position, unsigned vector, mlir::Value replica) const;
+  /// The first slot of a bank.
+  mlir::Value firstSlot(mlir::Value bank) const;
+  /// Where what is of `replica`, or of all, lies in a buffer.
+  mlir::Value indexOf(mlir::Value slot, mlir::Value replica) const;
 
   KernelBuilder &builder_;
-  int64_t stages_, replicas_;
+  int64_t stages_, numSlots_, replicas_;
+  size_t ownTiles_;
   unsigned sharers_, gathererWarps_;
   llvm::SmallVector<SharedTile> tiles_;
-  llvm::SmallVector<mlir::Value> buffers_; ///< of each tile: [stages * replicas, rows, columns]
-  llvm::SmallVector<mlir::Value> vectors_; ///< of each vector: [stages, numbers]
-  mlir::Value full_, empty_;               ///< [stages, 1] barriers
+  llvm::SmallVector<mlir::Value> buffers_; ///< of each tile: [places, rows, columns], one of each replica that has it
+  llvm::SmallVector<mlir::Value> vectors_; ///< of each vector: [slots * replicas that have one, numbers]
+  mlir::Value full_, empty_;               ///< [slots, 1] barriers
 };
 
 } // namespace jitk::kernels

@@ -27,8 +27,9 @@ TileStore::TileStore(KernelBuilder &builder, const SharedTile &tile, int64_t mos
     : builder_(builder), slice_(sliceOf(tile)), numSlots_(numSlotsOf(tile, mostSlots)), replicas_(replicas),
       kind_(kind), slots_(ttg::LocalAllocOp::create(builder, slice_.bufferType(numSlots_ * replicas))) {}
 
-TileStore::TileStore(KernelBuilder &builder, const SharedTile &tile, Value slots)
-    : builder_(builder), slice_(sliceOf(tile)), numSlots_(numSlotsOf(tile)), kind_(Kind::Store), slots_(slots) {}
+TileStore::TileStore(KernelBuilder &builder, const SharedTile &tile, Value slots, int64_t replicas)
+    : builder_(builder), slice_(sliceOf(tile)), numSlots_(numSlotsOf(tile)), replicas_(replicas), kind_(Kind::Store),
+      slots_(slots) {}
 
 Value TileStore::slotNumber(size_t slice) const {
   KernelBuilder &b = builder_;

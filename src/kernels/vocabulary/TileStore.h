@@ -28,8 +28,8 @@ public:
   TileStore(KernelBuilder &builder, const SharedTile &tile, int64_t mostSlots = 2, Kind kind = Kind::Store,
             int64_t replicas = 1);
 
-  /// The same in slots that are there, [numSlotsOf(tile), rows and columns of a slice].
-  TileStore(KernelBuilder &builder, const SharedTile &tile, mlir::Value slots);
+  /// The same in slots that are there, [replicas * numSlotsOf(tile), rows and columns of a slice].
+  TileStore(KernelBuilder &builder, const SharedTile &tile, mlir::Value slots, int64_t replicas);
 
   /// Makes what is stored of a slice of the tile, in the type of the store's elements.
   using Finish = llvm::function_ref<mlir::Value(mlir::Value slice)>;
