@@ -143,13 +143,12 @@ Result<Obtained> EntrySource::makeEntry(const Problem &problem, const Target &ta
   bool isShared = obtained.entry != nullptr;
   if (!isShared && refused) {
     // Not the code of another problem either: that could be the one that is refused.
-    JITK_ASSIGN(obtained.entry, compileEntry(problem, target, key, deadline));
-    obtained.tier = Tier::Compiled;
+    JITK_ASSIGN(obtained, compileEntry(problem, target, key, {}, deadline));
   } else if (!isShared) {
     JITK_ASSIGN(obtained, compileOrShare(problem, target, key, deadline));
   }
-  if (disk_) {
-    (void)disk_->publish(*obtained.entry); // it has said why; the kernel is there
+  if (disk_ && obtained.tier != Tier::Compiled) {
+    (void)disk_->publish(*obtained.entry);
   }
   if (shared_ && !isShared) {
     shared_->publish(*obtained.entry);
@@ -300,38 +299,46 @@ void EntrySource::learn(const std::string &program, const std::shared_ptr<const 
   programs_.add(program, entry);
 }
 
-Result<std::shared_ptr<const Entry>> EntrySource::findOrCompileProgram(const std::string &program,
-                                                                       const Problem &problem, const Target &target,
-                                                                       const Key &key,
-                                                                       Patience::Clock::time_point deadline) {
+Result<Obtained> EntrySource::findOrCompileProgram(const std::string &program, const Problem &problem,
+                                                   const Target &target, const Key &key,
+                                                   Patience::Clock::time_point deadline) {
   if (std::shared_ptr<const Entry> known = findProgram(program)) {
-    return known;
+    return Obtained{std::move(known), Tier::Equal, 0};
   }
-  JITK_ASSIGN(std::shared_ptr<const Entry> entry, compileEntry(problem, target, key, deadline));
-  learn(program, entry);
-  return entry;
+  KeyLock lock;
+  Obtained obtained{nullptr, Tier::Equal, 0};
+  if (disk_) {
+    // Another process may have been asked for another problem of this program.
+    Key programKey = Entry::programKey(key, program);
+    lock = disk_->lockProgram(programKey, left(deadline));
+    noteTimeout(lock, "store", "another process holds the lock of the program", problem);
+    obtained.entry = disk_->findProgram(programKey);
+  }
+  if (!obtained.entry) {
+    JITK_ASSIGN(obtained, compileEntry(problem, target, key, program, deadline));
+  }
+  learn(program, obtained.entry);
+  return obtained;
 }
 
 Result<Obtained> EntrySource::compileOrShare(const Problem &problem, const Target &target, const Key &key,
                                              Patience::Clock::time_point deadline) {
   JITK_ASSIGN(const std::string program, programOf(problem, target, key));
   bool joined = false;
-  Result<std::shared_ptr<const Entry>> made =
-      program.empty() ? compileEntry(problem, target, key, deadline) : programFlights_.run(program, joined, [&] {
+  Result<Obtained> made =
+      program.empty() ? compileEntry(problem, target, key, {}, deadline) : programFlights_.run(program, joined, [&] {
         return findOrCompileProgram(program, problem, target, key, deadline);
       });
   // A failure is told of the problem that was asked for, so each makes its own.
   if (joined && !made.ok()) {
-    made = compileEntry(problem, target, key, deadline);
+    return compileEntry(problem, target, key, {}, deadline);
   }
-  if (!made.ok()) {
-    return std::move(made).takeStatus();
+  if (made.ok() && (joined || made->tier == Tier::Equal)) {
+    const Entry &equal = *made->entry;
+    return Obtained{std::make_shared<const Entry>(Entry{key, equal.recipe, equal.facts, equal.code, equal.program}),
+                    Tier::Equal, 0};
   }
-  if ((*made)->key == key) {
-    return Obtained{*made, Tier::Compiled, 0};
-  }
-  const Entry &equal = **made;
-  return Obtained{std::make_shared<const Entry>(Entry{key, equal.recipe, equal.facts, equal.code}), Tier::Equal, 0};
+  return made;
 }
 
 static std::string timesText(const StageTimes &times) {
@@ -341,8 +348,8 @@ static std::string timesText(const StageTimes &times) {
   return text;
 }
 
-Result<std::shared_ptr<const Entry>> EntrySource::compileEntry(const Problem &problem, const Target &target,
-                                                               const Key &key, Patience::Clock::time_point deadline) {
+Result<Obtained> EntrySource::compileEntry(const Problem &problem, const Target &target, const Key &key,
+                                           std::string program, Patience::Clock::time_point deadline) {
   KeyLock token = takeToken(problem, deadline);
   JITK_ASSIGN(CompiledKernel compiled, compile(problem, target, compiler_.options()));
   if (log_.enabled(LogLevel::Info, "compile")) {
@@ -357,7 +364,13 @@ Result<std::shared_ptr<const Entry>> EntrySource::compileEntry(const Problem &pr
       .llvmMs = compiled.times.llvm,
       .assembleMs = compiled.times.assemble,
   };
-  return std::make_shared<const Entry>(Entry{key, compiled.recipe.serialize(), facts, std::move(compiled.code)});
+  auto entry = std::make_shared<const Entry>(
+      Entry{key, compiled.recipe.serialize(), facts, std::move(compiled.code), std::move(program)});
+  if (disk_) {
+    // Here, where others wait for it; it has said why if it failed, and the kernel is there.
+    (void)disk_->publish(*entry);
+  }
+  return Obtained{std::move(entry), Tier::Compiled, 0};
 }
 
 } // namespace jitk

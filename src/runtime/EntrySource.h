@@ -118,13 +118,12 @@ private:
   Status withReproducer(Status failure, const Problem &problem, const Target &target, Compiler &compiler);
   Result<std::string> programOf(const Problem &problem, const Target &target, const Key &key);
   std::shared_ptr<const Entry> findProgram(const std::string &program);
-  Result<std::shared_ptr<const Entry>> findOrCompileProgram(const std::string &program, const Problem &problem,
-                                                            const Target &target, const Key &key,
-                                                            Patience::Clock::time_point deadline);
+  Result<Obtained> findOrCompileProgram(const std::string &program, const Problem &problem, const Target &target,
+                                        const Key &key, Patience::Clock::time_point deadline);
   Result<Obtained> compileOrShare(const Problem &problem, const Target &target, const Key &key,
                                   Patience::Clock::time_point deadline);
-  Result<std::shared_ptr<const Entry>> compileEntry(const Problem &problem, const Target &target, const Key &key,
-                                                    Patience::Clock::time_point deadline);
+  Result<Obtained> compileEntry(const Problem &problem, const Target &target, const Key &key, std::string program,
+                                Patience::Clock::time_point deadline);
 
   LazyCompiler &compiler_;
   const std::vector<std::unique_ptr<Bundle>> bundles_;
@@ -137,7 +136,7 @@ private:
   Log &log_;
   Counters &counters_;
   SingleFlight<Obtained> flights_;
-  SingleFlight<std::shared_ptr<const Entry>> programFlights_;
+  SingleFlight<Obtained> programFlights_;
   std::mutex mutex_;
   WeakMap<std::string, const Entry> programs_; ///< guarded by mutex_
   std::set<std::string> replaced_;             ///< names of keys; guarded by mutex_

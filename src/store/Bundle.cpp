@@ -16,10 +16,10 @@
 namespace jitk {
 
 static constexpr uint64_t kMagic = 0x00444e424b54494a; // "JITKBND\0"
-static constexpr uint32_t kBundleVersion = 1;
+static constexpr uint32_t kBundleVersion = 2;
 static constexpr size_t kHeaderBytes = 40;
 static constexpr size_t kNameBytes = 41;
-static constexpr size_t kPlaceBytes = kNameBytes + 16;
+static constexpr size_t kPlaceBytes = kNameBytes + 20;
 
 static Status damaged(const std::string &path, const std::string &what) {
   return Status(StatusCode::DataLoss, "bundle " + path + ": " + what).atStage("store");
@@ -78,10 +78,11 @@ Status Bundle::readIndex() {
     std::span<const uint8_t> name = reader.raw(kNameBytes);
     auto offset = reader.integer<uint64_t>();
     auto length = reader.integer<uint64_t>();
-    if (offset > bytes_.size() || length > bytes_.size() - offset) {
+    auto source = reader.integer<uint32_t>();
+    if (offset > bytes_.size() || length > bytes_.size() - offset || source >= count) {
       return damaged(path_, "an entry lies outside the file");
     }
-    index_.push_back({{reinterpret_cast<const char *>(name.data()), name.size()}, offset, length});
+    index_.push_back({{reinterpret_cast<const char *>(name.data()), name.size()}, offset, length, source});
   }
   return okStatus();
 }
@@ -92,7 +93,14 @@ std::vector<Bundle::Place>::const_iterator Bundle::lowerBound(std::string_view n
 }
 
 Result<Entry> Bundle::read(size_t index) const {
-  return Entry::deserialize(bytes_.subspan(index_[index].offset, index_[index].length));
+  const Place &place = index_[index];
+  JITK_ASSIGN(Entry entry, Entry::deserialize(bytesOf(place)));
+  if (!entry.isReference()) {
+    return entry;
+  }
+  JITK_ASSIGN(Entry source, Entry::deserialize(bytesOf(index_[place.source])));
+  std::shared_ptr<const Entry> whole = Entry::resolve(entry, std::make_shared<const Entry>(std::move(source)));
+  return whole ? Result<Entry>(*whole) : Status(StatusCode::DataLoss, "the code is of another program");
 }
 
 bool Bundle::contains(const Key &key) const {
@@ -134,19 +142,47 @@ std::shared_ptr<const Entry> Bundle::findAnyAssembler(const Key &key) const {
 
 // --- writing
 
+namespace {
+/// An entry or a reference, and the number of the entry that has its code.
+struct Written {
+  std::vector<uint8_t> bytes;
+  uint32_t source;
+};
+} // namespace
+
+static Written writeEntry(const Entry &entry, uint32_t number, std::map<std::string, uint32_t> &programs,
+                          std::span<const Entry *const> entries) {
+  if (!entry.program.empty()) {
+    auto [source, isFirst] = programs.try_emplace(entry.programKey().name(), number);
+    if (!isFirst && entries[source->second]->code == entry.code) {
+      return {entry.reference().serialize(), source->second};
+    }
+  }
+  return {entry.serialize(), number};
+}
+
 /// The whole file.
 static std::vector<uint8_t> serialize(std::span<const Entry> entries) {
-  std::map<std::string, std::vector<uint8_t>> byName;
+  std::map<std::string, const Entry *> byName;
   for (const Entry &entry : entries) {
-    byName.try_emplace(entry.key.name(), entry.serialize());
+    byName.try_emplace(entry.key.name(), &entry);
+  }
+  std::vector<const Entry *> inOrder;
+  for (const auto &[name, entry] : byName) {
+    inOrder.push_back(entry);
   }
   ByteWriter index;
+  std::vector<Written> written;
+  std::map<std::string, uint32_t> programs;
   uint64_t offset = kHeaderBytes + byName.size() * kPlaceBytes;
-  for (const auto &[name, bytes] : byName) {
+  for (const auto &[name, entry] : byName) {
+    const Written &next =
+        written.emplace_back(writeEntry(*entry, static_cast<uint32_t>(written.size()), programs, inOrder));
     index.raw({reinterpret_cast<const uint8_t *>(name.data()), name.size()});
     index.integer(offset);
-    index.integer(static_cast<uint64_t>(bytes.size()));
-    offset += bytes.size();
+    index.integer(static_cast<uint64_t>(next.bytes.size()));
+    index.integer(next.source);
+    offset += next.bytes.size();
   }
   Hash128 checksum = hashBytes(index.written());
   ByteWriter writer;
@@ -157,8 +193,8 @@ static std::vector<uint8_t> serialize(std::span<const Entry> entries) {
   writer.integer(checksum.high);
   writer.integer(checksum.low);
   writer.raw(index.written());
-  for (const auto &[name, bytes] : byName) {
-    writer.raw(bytes);
+  for (const Written &entry : written) {
+    writer.raw(entry.bytes);
   }
   return writer.take();
 }

@@ -6,7 +6,9 @@
 //       12      4  number of entries
 //       16      8  length of all bytes
 //       24     16  XXH3-128 of the index
-//       40      -  index: for each entry, in the order of names, 41 bytes of name, 64 bits of offset, 64 bits of length
+//       40      -  index: for each entry, in the order of names, 41 bytes of name, 64 bits of offset, 64 bits of
+//       length,
+//                  32 bits: the number of the entry that has its code, its own or, of a reference, another one's
 //        -      -  the entries, each as in a file of its own, with its own checksum
 //
 // Opening reads the index only; an entry is checked when it is looked for. Nothing in a bundle names a place.
@@ -30,7 +32,8 @@ class Bundle {
 public:
   /// Fails with Unavailable if the file cannot be read, DataLoss, saying what is wrong, if it is no whole bundle.
   static Result<std::unique_ptr<Bundle>> open(const std::string &path);
-  /// Writes entries to a new file, then renames it to `path`. Those of equal keys are written once.
+  /// Writes entries to a new file, then renames it to `path`. Those of equal keys are written once, and so is the code
+  /// of those of equal programs.
   static Status write(const std::string &path, std::span<const Entry> entries);
 
   Bundle(const Bundle &) = delete;
@@ -53,10 +56,12 @@ private:
   struct Place {
     std::string_view name; ///< in the mapping
     uint64_t offset, length;
+    uint32_t source; ///< the entry that has the code
   };
 
   Bundle(std::string path, std::span<const uint8_t> bytes) : path_(std::move(path)), bytes_(bytes) {}
   Status readIndex();
+  std::span<const uint8_t> bytesOf(const Place &place) const { return bytes_.subspan(place.offset, place.length); }
   std::vector<Place>::const_iterator lowerBound(std::string_view name) const;
 
   const std::string path_;

@@ -9,13 +9,16 @@
 #include <cstring>
 #include <dirent.h>
 #include <fcntl.h>
+#include <map>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <tuple>
 #include <unistd.h>
 
 namespace jitk {
 
 static constexpr std::string_view kSuffix = ".jitk";
+static constexpr std::string_view kProgramSuffix = ".program";
 static constexpr std::string_view kTemporaryPrefix = "tmp-";
 static constexpr char kQuarantine[] = "quarantine";
 static constexpr char kCategory[] = "store";
@@ -36,6 +39,7 @@ static constexpr int64_t kFirstToken = int64_t{1} << 62;
 static int64_t lockOffset(const Key &key) { return static_cast<int64_t>(key.hash() >> 2); }
 
 static std::string fileNameOf(const Key &key) { return key.name() + std::string(kSuffix); }
+static std::string programFileOf(const Key &programKey) { return programKey.name() + std::string(kProgramSuffix); }
 
 static int64_t nanoseconds(const timespec &time) { return time.tv_sec * int64_t{1'000'000'000} + time.tv_nsec; }
 
@@ -70,7 +74,17 @@ std::shared_ptr<const Entry> DiskStore::read(const std::string &fileName) {
 std::shared_ptr<const Entry> DiskStore::find(const Key &key) {
   std::shared_ptr<const Entry> entry = read(fileNameOf(key));
   // The hash only names the file: another key under the same name is a miss.
-  return entry && entry->key == key ? entry : nullptr;
+  return entry && entry->key == key ? resolve(std::move(entry)) : nullptr;
+}
+
+std::shared_ptr<const Entry> DiskStore::findProgram(const Key &programKey) {
+  std::shared_ptr<const Entry> entry = read(programFileOf(programKey));
+  bool isOfProgram = entry && !entry->isReference() && !entry->program.empty() && entry->programKey() == programKey;
+  return isOfProgram ? entry : nullptr;
+}
+
+std::shared_ptr<const Entry> DiskStore::resolve(std::shared_ptr<const Entry> entry) {
+  return entry->isReference() ? Entry::resolve(*entry, findProgram(entry->programKey())) : entry;
 }
 
 std::shared_ptr<const Entry> DiskStore::findAnyAssembler(const Key &key) {
@@ -82,25 +96,37 @@ std::shared_ptr<const Entry> DiskStore::findAnyAssembler(const Key &key) {
     if (std::shared_ptr<const Entry> entry = read(file->name)) {
       KeyParts parts = entry->key.parts();
       parts.assembler = key.parts().assembler;
-      if (parts == key.parts()) {
-        return entry;
+      if (std::shared_ptr<const Entry> found = parts == key.parts() ? resolve(std::move(entry)) : nullptr) {
+        return found;
       }
     }
   }
   return nullptr;
 }
 
-bool DiskStore::exists(const Key &key) const {
+bool DiskStore::existsFile(const std::string &fileName) const {
   struct stat status;
-  return ::fstatat(folder_.descriptor(), fileNameOf(key).c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+  return ::fstatat(folder_.descriptor(), fileName.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 &&
          S_ISREG(status.st_mode);
 }
+
+bool DiskStore::exists(const Key &key) const { return existsFile(fileNameOf(key)); }
 
 bool DiskStore::reject(const Entry &entry, const Status &why) {
   const std::string name = fileNameOf(entry.key);
   File file = openAt(folder_, name.c_str(), O_RDONLY);
   std::shared_ptr<const Entry> found = find(entry.key);
-  return file && found && found->code == entry.code && quarantine(name, file, why);
+  if (!file || !found || found->code != entry.code) {
+    return false;
+  }
+  if (!found->program.empty()) {
+    // The other problems of the program are to have other code too.
+    std::shared_ptr<const Entry> source = findProgram(found->programKey());
+    if (source && source->code == entry.code) {
+      (void)::unlinkat(folder_.descriptor(), programFileOf(found->programKey()).c_str(), 0);
+    }
+  }
+  return quarantine(name, file, why);
 }
 
 bool DiskStore::quarantine(const std::string &fileName, const File &file, const Status &why) {
@@ -157,7 +183,8 @@ Status DiskStore::publish(const Entry &entry) {
   if (readOnly_) {
     return unavailable("cannot write to " + path_).atStage("store");
   }
-  std::vector<uint8_t> bytes = entry.serialize();
+  bool isShared = hasCodeOf(entry);
+  std::vector<uint8_t> bytes = (isShared ? entry.reference() : entry).serialize();
   if (bytes.size() > maximalBytes_) {
     // It would push out all others, then itself.
     return unavailable("an entry of " + std::to_string(bytes.size()) + " bytes is more than " + path_ + " may keep")
@@ -173,10 +200,33 @@ Status DiskStore::publish(const Entry &entry) {
   if (error != 0) {
     return cannotWrite(error);
   }
+  if (!isShared && !entry.program.empty()) {
+    nameProgram(name, programFileOf(entry.programKey()));
+  }
   if (!isKnown || !addToWalk(bytes.size())) {
     (void)evict(maximalBytes_);
   }
   return okStatus();
+}
+
+/// Whether another problem's entry has the same code of the same program.
+bool DiskStore::hasCodeOf(const Entry &entry) {
+  if (entry.program.empty()) {
+    return false;
+  }
+  std::shared_ptr<const Entry> known = findProgram(entry.programKey());
+  return known && !(known->key == entry.key) && known->code == entry.code;
+}
+
+/// Gives an entry the name of its program, instead of whatever has it. Where the file system knows no links, each
+/// problem's entry has its own code.
+void DiskStore::nameProgram(const std::string &fileName, const std::string &programName) {
+  auto link = [&] {
+    return ::linkat(folder_.descriptor(), fileName.c_str(), folder_.descriptor(), programName.c_str(), 0) == 0;
+  };
+  if (!link() && errno == EEXIST && ::unlinkat(folder_.descriptor(), programName.c_str(), 0) == 0) {
+    (void)link();
+  }
 }
 
 int64_t DiskStore::folderTime() const {
@@ -234,10 +284,15 @@ KeyLock DiskStore::lock(const Key &key, std::chrono::milliseconds patience) {
                           [&] { return exists(key); });
 }
 
+KeyLock DiskStore::lockProgram(const Key &programKey, std::chrono::milliseconds patience) {
+  return KeyLock::acquire(folder_, lockOffset(programKey), std::chrono::steady_clock::now() + patience,
+                          [&] { return existsFile(programFileOf(programKey)); });
+}
+
 // --- housekeeping
 
-static bool isEntryName(std::string_view name) {
-  return name.size() == 32 + 1 + 8 + kSuffix.size() && name[32] == '-' && name.ends_with(kSuffix);
+static bool hasForm(std::string_view name, std::string_view suffix) {
+  return name.size() == 32 + 1 + 8 + suffix.size() && name[32] == '-' && name.ends_with(suffix);
 }
 
 std::vector<DiskStore::Listed> DiskStore::listFiles() {
@@ -249,6 +304,7 @@ std::vector<DiskStore::Listed> DiskStore::listFiles() {
     File closesIt(descriptor);
     return files;
   }
+  std::map<ino_t, size_t> numbers; // an entry can have two names
   timespec clock;
   ::clock_gettime(CLOCK_REALTIME, &clock);
   const int64_t now = nanoseconds(clock);
@@ -258,18 +314,23 @@ std::vector<DiskStore::Listed> DiskStore::listFiles() {
     if (::fstatat(descriptor, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(status.st_mode)) {
       continue;
     }
-    if (isEntryName(name)) {
+    bool isProgram = hasForm(name, kProgramSuffix);
+    if (isProgram || hasForm(name, kSuffix)) {
       int64_t lastUse = nanoseconds(status.st_mtim);
       // A clock that was ahead has been set back: when this was used is unknown, and it must not stay for ever.
       bool isFromFuture = lastUse - now > kAbandonedAfter;
-      files.push_back({std::move(name), static_cast<uint64_t>(status.st_size), isFromFuture ? 0 : lastUse});
+      auto [known, isNew] = numbers.try_emplace(status.st_ino, files.size());
+      if (isNew) {
+        files.push_back({{}, {}, static_cast<uint64_t>(status.st_size), isFromFuture ? 0 : lastUse});
+      }
+      (isProgram ? files[known->second].program : files[known->second].name) = std::move(name);
     } else if (name.starts_with(kTemporaryPrefix) && std::abs(now - nanoseconds(status.st_mtim)) > kAbandonedAfter) {
       (void)::unlinkat(descriptor, name.c_str(), 0);
     }
   }
   ::closedir(stream);
   std::sort(files.begin(), files.end(), [](const Listed &a, const Listed &b) {
-    return a.lastUse != b.lastUse ? a.lastUse < b.lastUse : a.name < b.name;
+    return std::tie(a.lastUse, a.name, a.program) < std::tie(b.lastUse, b.name, b.program);
   });
   return files;
 }
@@ -295,12 +356,15 @@ Status DiskStore::evict(uint64_t bytes) {
   if (total > bytes) {
     removeQuarantine();
   }
+  auto remove = [&](const std::string &name) {
+    return name.empty() || ::unlinkat(folder_.descriptor(), name.c_str(), 0) == 0 || errno == ENOENT;
+  };
   int error = 0;
   for (const Listed &file : files) {
     if (total <= bytes) {
       return okStatus();
     }
-    if (::unlinkat(folder_.descriptor(), file.name.c_str(), 0) == 0 || errno == ENOENT) {
+    if (remove(file.program) && remove(file.name)) {
       total -= file.bytes;
     } else {
       error = errno;
@@ -326,6 +390,9 @@ void DiskStore::removeQuarantine() {
 std::vector<DiskStore::Item> DiskStore::list(bool quarantineDamaged) {
   std::vector<Item> items;
   for (const Listed &listed : listFiles()) {
+    if (listed.name.empty()) {
+      continue; // the code of others, which are listed
+    }
     File file = openAt(folder_, listed.name.c_str(), O_RDONLY);
     std::vector<uint8_t> bytes;
     if (!file || !readAll(file, kMaximalEntryBytes, bytes)) {
@@ -334,6 +401,13 @@ std::vector<DiskStore::Item> DiskStore::list(bool quarantineDamaged) {
     Result<Entry> entry = Entry::deserialize(bytes);
     if (entry.ok() && fileNameOf(entry->key) != listed.name) {
       entry = Status(StatusCode::DataLoss, "name differs from the key's: " + entry->key.name());
+    }
+    if (entry.ok() && entry->isReference()) {
+      std::shared_ptr<const Entry> whole = resolve(std::make_shared<const Entry>(*std::move(entry)));
+      if (!whole) {
+        continue; // its program has gone
+      }
+      entry = *whole;
     }
     bool isQuarantined = !entry.ok() && quarantineDamaged && quarantine(listed.name, file, entry.status());
     std::string name = listed.name.substr(0, listed.name.size() - kSuffix.size());

@@ -2,9 +2,13 @@
 //
 //   <folder>/                       0700, the user's own
 //     <problem>-<assembler>.jitk    one entry; the name is a hash of its key, the file holds the whole key
+//     <program>-<assembler>.program another name of an entry that has the code of a program: a hard link
 //     lock                          never removed; see KeyLock
 //     tmp-<random>                  being written; reaped when an hour old
 //     quarantine/                   what was found damaged, for people to look at; the first to go
+//
+// Of problems that are built from the same program the first one's entry has the code; the others' are references, and
+// find it by the program's name. A reference whose program has gone is a miss.
 //
 // An entry is written aside, then renamed: a reader sees all of it or nothing. It is not flushed to the medium: what a
 // power loss leaves of it fails its checksum and is built again. A bad disk is never a failure of the caller: what
@@ -46,12 +50,15 @@ public:
   /// The entry of that key, or null. A damaged one is moved to the quarantine with one log line, and is a miss. Marks
   /// the entry as used now.
   std::shared_ptr<const Entry> find(const Key &key);
+  /// An entry with the code of that program, whichever problem's it is, or null.
+  std::shared_ptr<const Entry> findProgram(const Key &programKey);
   /// Whether there is a file of that name; it may be damaged.
   bool exists(const Key &key) const;
   /// The most recently used entry whose key differs from `key` in nothing but the assembler, or null.
   std::shared_ptr<const Entry> findAnyAssembler(const Key &key);
 
-  /// Writes an entry and then drops least recently used ones until the bound holds. Fails with Unavailable where the
+  /// Writes an entry, as a reference if the code of its program is there, and then drops least recently used ones until
+  /// the bound holds. Fails with Unavailable where the
   /// entry alone is above the bound and, after a log line, where the folder cannot be written: whoever only wants the
   /// kernel may go on.
   Status publish(const Entry &entry);
@@ -62,6 +69,8 @@ public:
 
   /// Waits until this process may compile the kernel of `key`, until `key` has an entry, or until `patience` is over.
   KeyLock lock(const Key &key, std::chrono::milliseconds patience);
+  /// The same of a program.
+  KeyLock lockProgram(const Key &programKey, std::chrono::milliseconds patience);
 
   /// Waits until fewer than `limit` processes of those that use this folder hold such a token, until `patience` is
   /// over. A token goes back with the object, or with its process.
@@ -75,7 +84,8 @@ public:
 
 private:
   struct Listed {
-    std::string name;
+    std::string name;    ///< of the entry; empty where another one has it now
+    std::string program; ///< the name of its program, if it has that
     uint64_t bytes;
     int64_t lastUse; ///< nanoseconds of the epoch
   };
@@ -90,7 +100,13 @@ private:
   DiskStore(std::string path, File folder, uint64_t maximalBytes, Log &log)
       : path_(std::move(path)), folder_(std::move(folder)), maximalBytes_(maximalBytes), log_(log) {}
 
+  /// The entry or reference in a file, or null.
   std::shared_ptr<const Entry> read(const std::string &fileName);
+  /// What a file stands for: null for a reference whose program has gone.
+  std::shared_ptr<const Entry> resolve(std::shared_ptr<const Entry> entry);
+  bool existsFile(const std::string &fileName) const;
+  bool hasCodeOf(const Entry &entry);
+  void nameProgram(const std::string &fileName, const std::string &programName);
   /// False if the file could not be moved or removed.
   bool quarantine(const std::string &fileName, const File &file, const Status &why);
   void removeQuarantine();

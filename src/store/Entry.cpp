@@ -17,6 +17,7 @@ static std::vector<uint8_t> serializeBody(const Entry &entry) {
   for (double time : {entry.facts.buildMs, entry.facts.lowerMs, entry.facts.llvmMs, entry.facts.assembleMs}) {
     writer.real(time);
   }
+  writer.string(entry.program);
   writer.bytes(entry.code);
   return writer.take();
 }
@@ -70,7 +71,7 @@ Result<Entry> Entry::deserialize(std::span<const uint8_t> bytes) {
   if (!Key::parse(reader.bytes(), parts)) {
     return damaged("key of another version");
   }
-  Entry entry{Key(std::move(parts)), {}, {}, {}};
+  Entry entry{Key(std::move(parts)), {}, {}, {}, {}};
   std::span<const uint8_t> recipe = reader.bytes();
   entry.recipe.assign(recipe.begin(), recipe.end());
   entry.facts.registers = reader.integer<uint32_t>();
@@ -79,12 +80,27 @@ Result<Entry> Entry::deserialize(std::span<const uint8_t> bytes) {
   for (double *time : {&entry.facts.buildMs, &entry.facts.lowerMs, &entry.facts.llvmMs, &entry.facts.assembleMs}) {
     *time = reader.real();
   }
+  entry.program = reader.string();
   std::span<const uint8_t> code = reader.bytes();
   entry.code.assign(code.begin(), code.end());
-  if (!reader.finished() || entry.code.empty()) {
+  if (!reader.finished() || (entry.isReference() && entry.program.empty())) {
     return damaged("fields do not fill the entry");
   }
   return entry;
+}
+
+Key Entry::programKey(const Key &ofEntry, const std::string &program) {
+  KeyParts parts = ofEntry.parts();
+  parts.description = "program " + program;
+  return Key(std::move(parts));
+}
+
+std::shared_ptr<const Entry> Entry::resolve(const Entry &reference, const std::shared_ptr<const Entry> &source) {
+  bool fits = source && !source->isReference() && source->program == reference.program &&
+              source->programKey() == reference.programKey();
+  return fits ? std::make_shared<const Entry>(
+                    Entry{reference.key, reference.recipe, reference.facts, source->code, reference.program})
+              : nullptr;
 }
 
 } // namespace jitk

@@ -12,7 +12,7 @@
 
 using namespace jitk;
 
-static constexpr size_t kCountAt = 12, kLengthAt = 16, kChecksumAt = 24, kIndexAt = 40, kPlaceBytes = 57;
+static constexpr size_t kCountAt = 12, kLengthAt = 16, kChecksumAt = 24, kIndexAt = 40, kPlaceBytes = 61;
 
 static void makeRight(std::vector<uint8_t> &bytes) {
   if (bytes.size() < kIndexAt) {
@@ -49,6 +49,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   }
   for (const char *name : {"a", "b", "c"}) {
     std::shared_ptr<const Entry> found = (*bundle)->find(test::sampleKey(name));
+    FUZZ_REQUIRE(!found || !found->isReference());
     FUZZ_REQUIRE(!found || found->key == test::sampleKey(name));
     (void)(*bundle)->findAnyAssembler(test::sampleKey(name, ""));
   }
@@ -57,7 +58,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 
 std::vector<std::vector<uint8_t>> test::fuzzSeeds() {
   TemporaryFolder folder;
-  std::vector<Entry> entries = {sampleEntry(sampleKey("a")), sampleEntry(sampleKey("b")), sampleEntry(sampleKey("c"))};
+  std::vector<Entry> entries = {sampleEntryOf("p", sampleKey("a")), sampleEntry(sampleKey("b")),
+                                sampleEntryOf("p", sampleKey("c"))};
   std::vector<std::vector<uint8_t>> seeds;
   for (uint8_t flag : {0, 1, 1}) {
     FUZZ_REQUIRE(Bundle::write(folder.path("seed"), std::span(entries).first(1 + seeds.size())).ok());

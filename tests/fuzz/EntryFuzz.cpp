@@ -48,5 +48,8 @@ std::vector<std::vector<uint8_t>> test::fuzzSeeds() {
     seed.insert(seed.begin(), flag);
     seeds.push_back(std::move(seed));
   }
+  std::vector<uint8_t> reference = sampleEntryOf("p", sampleKey()).reference().serialize();
+  reference.insert(reference.begin(), 1);
+  seeds.push_back(std::move(reference));
   return seeds;
 }

@@ -18,4 +18,12 @@ inline Entry sampleEntry(const Key &key, size_t codeBytes = 64) {
   return entry;
 }
 
+/// The same, made from a program: the code is the program's.
+inline Entry sampleEntryOf(const std::string &program, const Key &key, size_t codeBytes = 64) {
+  Entry entry = sampleEntry(key, codeBytes);
+  entry.program = program;
+  entry.code.assign(codeBytes, static_cast<uint8_t>(entry.programKey().hash()));
+  return entry;
+}
+
 } // namespace jitk::test

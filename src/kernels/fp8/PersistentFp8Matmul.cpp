@@ -217,8 +217,8 @@ void PersistentFp8Matmul::start(Value consumer, size_t product, InFlight &produc
   }
 }
 
-void PersistentFp8Matmul::promote(Value consumer, size_t product, InFlight &products,
-                                  llvm::MutableArrayRef<Value> sums, bool takesNext) {
+void PersistentFp8Matmul::promote(Value consumer, size_t product, InFlight &products, llvm::MutableArrayRef<Value> sums,
+                                  bool takesNext) {
   size_t part = product % parts_.size();
   if (takesNext) {
     ring_->await(products.next);
@@ -259,8 +259,7 @@ llvm::SmallVector<Value> PersistentFp8Matmul::addBlocks(Value consumer, int64_t 
   return next;
 }
 
-llvm::SmallVector<Value> PersistentFp8Matmul::multiply(Value consumer, const ProductTile &at,
-                                                       RingPosition &position) {
+llvm::SmallVector<Value> PersistentFp8Matmul::multiply(Value consumer, const ProductTile &at, RingPosition &position) {
   // So many blocks are written out: nothing is in flight where a loop's turn ends, since ptxas does not see, over the
   // end of a loop, which sums are done.
   int64_t ofTurn = tile_.columns <= kScaleBlock ? 4 : 2;

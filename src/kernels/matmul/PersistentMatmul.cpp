@@ -28,8 +28,7 @@ public:
 
 private:
   llvm::SmallVector<Value> multiply(Value consumer, const ProductTile &at, RingPosition &position) override;
-  llvm::SmallVector<Value> startBlock(Value consumer, const RingPosition &position, ValueRange sums,
-                                      bool accumulates);
+  llvm::SmallVector<Value> startBlock(Value consumer, const RingPosition &position, ValueRange sums, bool accumulates);
   llvm::SmallVector<Value> awaitBlocks(ValueRange sums, unsigned inFlight);
 };
 

@@ -261,9 +261,9 @@ void PersistentProduct::store(Value consumer, ValueRange sums, const ProductTile
     size_t index = 0;
     auto [row, column] = originOf(consumer, part, at);
     Value matrix = resultMatrix(part);
-    stores_.at(parts_[part])
-        .store(tile_.transposed ? b.transpose(sum) : sum, matrix, row, column,
-               [&](Value slice) { return finish(consumer, part, index++, slice, feeds); });
+    stores_.at(parts_[part]).store(tile_.transposed ? b.transpose(sum) : sum, matrix, row, column, [&](Value slice) {
+      return finish(consumer, part, index++, slice, feeds);
+    });
   }
 }
 

@@ -87,7 +87,8 @@ public:
 protected:
   /// The sums of a consumer's rows of a tile over its blocks of K, one a part, in fp32. `position` is that in the ring
   /// of the operands; moves it past the blocks.
-  virtual llvm::SmallVector<mlir::Value> multiply(mlir::Value consumer, const ProductTile &at, RingPosition &position) = 0;
+  virtual llvm::SmallVector<mlir::Value> multiply(mlir::Value consumer, const ProductTile &at,
+                                                  RingPosition &position) = 0;
   /// The role that writes the vectors of the ring, if there are any.
   virtual void writeVectors() {}
   /// Where a part of a tile lies among the columns of the result, and among the outer dimension of the right operand.
@@ -137,7 +138,8 @@ private:
   /// Brings what the epilogues of one part of a tile read; moves the feeds' positions.
   void feedPart(size_t part, const ProductTile &at, llvm::MutableArrayRef<RingPosition> positions);
   void consume();
-  void store(mlir::Value consumer, mlir::ValueRange sums, const ProductTile &at, llvm::MutableArrayRef<RingPosition> feeds);
+  void store(mlir::Value consumer, mlir::ValueRange sums, const ProductTile &at,
+             llvm::MutableArrayRef<RingPosition> feeds);
   /// The descriptor of what a part's slices are stored to.
   mlir::Value resultMatrix(size_t part);
   /// What is stored of slice `index` of a part.

@@ -134,8 +134,8 @@ std::shared_ptr<const Entry> SharedStore::find(const Key &key) {
                                 " is damaged and will be built again: " + std::string(entry.status().message()));
     return nullptr;
   }
-  // The hash only names the entry.
-  return entry->key == key ? std::make_shared<const Entry>(*std::move(entry)) : nullptr;
+  // The hash only names the entry; a server is given whole ones.
+  return entry->key == key && !entry->isReference() ? std::make_shared<const Entry>(*std::move(entry)) : nullptr;
 }
 
 void SharedStore::publish(const Entry &entry) {

@@ -1,6 +1,6 @@
 // SharedStore: entries on a server that many machines share: any that speaks the Redis protocol.
 //
-// A key "jitk:entry2:<name>" holds the bytes that a file of the disk store holds: an entry carries its checksum and its
+// A key "jitk:entry3:<name>" holds the bytes that a file of the disk store holds: an entry carries its checksum and its
 // whole key, and is used only if both are right. How much the server keeps, and what it drops, is its own business.
 //
 // The tier never stands in the way. Each look-up and each publication ends by its deadline; after a failure the server

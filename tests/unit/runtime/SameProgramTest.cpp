@@ -6,6 +6,8 @@
 
 #include <atomic>
 #include <doctest/doctest.h>
+#include <filesystem>
+#include <fstream>
 #include <latch>
 #include <map>
 #include <set>
@@ -59,6 +61,52 @@ TEST_CASE("two problems of one program share a compilation, and each keeps an en
   stub.restart(folder.path("store"));
   CHECK(stub.runtime->entries().obtain(*stubProblem("*<=32"), kTarget)->tier == Tier::Disk);
   CHECK(stub.runtime->entries().obtain(*stubProblem("*<=16"), kTarget)->tier == Tier::Disk);
+}
+
+TEST_CASE("what another process compiled of a program is not compiled again, and takes no second place") {
+  TemporaryFolder folder;
+  BoundlessRuntime stub(folder.path("store"));
+  REQUIRE(stub.runtime->entries().obtain(*stubProblem("*<=16"), kTarget)->tier == Tier::Compiled);
+  stub.restart(folder.path("store"));
+  EntrySource &entries = stub.runtime->entries();
+  Result<Obtained> second = entries.obtain(*stubProblem("*<=32"), kTarget);
+  REQUIRE(second.ok());
+  CHECK(second->tier == Tier::Equal);
+  CHECK(second->entry->key == *entries.keyOf(*stubProblem("*<=32"), kTarget));
+  CHECK(stub.compiler.numCompilations == 1);
+  CHECK(entries.obtain(*stubProblem("*<=32", 65), kTarget)->tier == Tier::Compiled);
+  size_t numReferences = 0;
+  for (const auto &file : std::filesystem::directory_iterator(folder.path("store"))) {
+    std::ifstream stream(file.path(), std::ios::binary);
+    std::vector<uint8_t> bytes = {std::istreambuf_iterator<char>(stream), {}};
+    Result<Entry> entry = Entry::deserialize(bytes);
+    numReferences += entry.ok() && entry->isReference();
+  }
+  CHECK(numReferences == 1);
+  stub.restart(folder.path("store"));
+  CHECK(stub.runtime->entries().obtain(*stubProblem("*<=32"), kTarget)->tier == Tier::Disk);
+}
+
+TEST_CASE("processes that are asked for problems of one program at a time compile it once") {
+  TemporaryFolder folder;
+  std::vector<std::unique_ptr<BoundlessRuntime>> stubs;
+  for (size_t i = 0; i < std::size(kBounds); ++i) {
+    stubs.push_back(std::make_unique<BoundlessRuntime>(folder.path("store")));
+  }
+  std::latch start(std::ssize(stubs));
+  std::vector<std::thread> threads;
+  for (size_t i = 0; i < stubs.size(); ++i) {
+    threads.emplace_back([&, i] {
+      start.arrive_and_wait();
+      (void)stubs[i]->runtime->entries().obtain(*stubProblem(kBounds[i]), kTarget);
+    });
+  }
+  int numCompilations = 0;
+  for (size_t i = 0; i < stubs.size(); ++i) {
+    threads[i].join();
+    numCompilations += stubs[i]->compiler.numCompilations;
+  }
+  CHECK(numCompilations == 1);
 }
 
 TEST_CASE("another program, another target and another assembler are compiled") {

@@ -78,6 +78,56 @@ TEST_CASE("only a regular file is replaced, and a symbolic link stays one") {
   CHECK(Bundle::open(folder.path("file")).ok());
 }
 
+TEST_CASE("problems of one program have its code once") {
+  TemporaryFolder folder;
+  std::vector<Entry> entries;
+  for (const char *name : {"a", "b", "c"}) {
+    entries.push_back(sampleEntryOf("p", sampleKey(name), 5000));
+  }
+  entries.push_back(sampleEntryOf("q", sampleKey("d"), 5000));
+  entries.push_back(sampleEntryOf("p", sampleKey("e"), 5000));
+  entries.back().code.front() ^= 1; // not the program's
+  REQUIRE(Bundle::write(folder.path("bundle"), entries).ok());
+  CHECK(std::filesystem::file_size(folder.path("bundle")) < 3 * 5000 + 2000);
+  std::unique_ptr<Bundle> bundle = *Bundle::open(folder.path("bundle"));
+  REQUIRE(bundle->size() == entries.size());
+  for (const Entry &entry : entries) {
+    std::shared_ptr<const Entry> found = bundle->find(entry.key);
+    REQUIRE(found);
+    CHECK(found->serialize() == entry.serialize());
+  }
+  for (size_t i = 0; i < bundle->size(); ++i) {
+    CHECK(bundle->read(i)->code.size() == 5000);
+  }
+}
+
+TEST_CASE("damage at any byte of shared code never gives wrong bytes") {
+  TemporaryFolder folder = TemporaryFolder::inMemory();
+  std::vector<Entry> entries;
+  for (const char *name : {"a", "b", "c"}) {
+    entries.push_back(sampleEntryOf("p", sampleKey(name)));
+  }
+  REQUIRE(Bundle::write(folder.path("good"), entries).ok());
+  std::vector<uint8_t> good = readFile(folder.path("good"));
+  for (size_t at = 0; at < good.size(); ++at) {
+    CAPTURE(at);
+    std::vector<uint8_t> bad = good;
+    bad[at] ^= 0x10;
+    writeFile(folder.path("bad"), bad);
+    Result<std::unique_ptr<Bundle>> bundle = Bundle::open(folder.path("bad"));
+    size_t numTold = 0;
+    for (const Entry &entry : bundle.ok() ? entries : std::vector<Entry>()) {
+      Status damage;
+      std::shared_ptr<const Entry> found = (*bundle)->find(entry.key, &damage);
+      bool right = found ? found->serialize() == entry.serialize() : damage.code() == StatusCode::DataLoss;
+      REQUIRE(right);
+      numTold += found == nullptr;
+    }
+    bool isFound = !bundle.ok() || numTold > 0;
+    REQUIRE(isFound);
+  }
+}
+
 TEST_CASE("an empty bundle is a bundle") {
   TemporaryFolder folder;
   REQUIRE(Bundle::write(folder.path("bundle"), {}).ok());

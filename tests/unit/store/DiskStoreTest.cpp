@@ -205,6 +205,124 @@ TEST_CASE("collecting to nothing leaves nothing") {
   CHECK(fs::is_empty(fixture.store->folder() + "/quarantine"));
 }
 
+// --- problems of one program
+
+static uint64_t bytesOf(const std::string &file) { return fs::file_size(file); }
+
+TEST_CASE("problems of one program have its code once") {
+  Fixture fixture;
+  constexpr size_t kCode = 5000;
+  REQUIRE(fixture.store->publish(sampleEntryOf("p", sampleKey("a"), kCode)).ok());
+  REQUIRE(fixture.store->publish(sampleEntryOf("p", sampleKey("b"), kCode)).ok());
+  REQUIRE(fixture.store->publish(sampleEntryOf("q", sampleKey("c"), kCode)).ok());
+  CHECK(bytesOf(fixture.file(sampleKey("a"))) > kCode);
+  CHECK(bytesOf(fixture.file(sampleKey("b"))) < 500);
+  CHECK(bytesOf(fixture.file(sampleKey("c"))) > kCode);
+  std::unique_ptr<DiskStore> other = *DiskStore::open(fixture.store->folder(), 1 << 20, fixture.log);
+  for (const char *name : {"a", "b"}) {
+    std::shared_ptr<const Entry> found = other->find(sampleKey(name));
+    REQUIRE(found);
+    CHECK(found->serialize() == sampleEntryOf("p", sampleKey(name), kCode).serialize());
+  }
+  CHECK(other->findAnyAssembler(sampleKey("b", ""))->code == sampleEntryOf("p", sampleKey("b"), kCode).code);
+  // For a problem that is not there yet.
+  CHECK(other->findProgram(Entry::programKey(sampleKey("d"), "p"))->key == sampleKey("a"));
+  CHECK_FALSE(other->findProgram(Entry::programKey(sampleKey("d", "stub 2"), "p")));
+  CHECK_FALSE(other->findProgram(Entry::programKey(sampleKey("d"), "r")));
+  std::vector<DiskStore::Item> items = other->list(/*quarantine=*/true);
+  REQUIRE(items.size() == 3);
+  for (const DiskStore::Item &item : items) {
+    REQUIRE(item.entry.ok());
+    CHECK(item.entry->code.size() == kCode);
+  }
+  CHECK(fixture.lines.lines().empty());
+}
+
+TEST_CASE("other code of the same program is kept beside it") {
+  Fixture fixture;
+  Entry odd = sampleEntryOf("p", sampleKey("b"));
+  odd.code.front() ^= 1;
+  REQUIRE(fixture.store->publish(sampleEntryOf("p", sampleKey("a"))).ok());
+  REQUIRE(fixture.store->publish(odd).ok());
+  CHECK(fixture.store->find(sampleKey("a"))->code == sampleEntryOf("p", sampleKey("a")).code);
+  CHECK(fixture.store->find(sampleKey("b"))->code == odd.code);
+}
+
+TEST_CASE("a reference is a miss when its program has gone, and whole when it is published again") {
+  Fixture fixture;
+  REQUIRE(fixture.store->publish(sampleEntryOf("p", sampleKey("a"))).ok());
+  REQUIRE(fixture.store->publish(sampleEntryOf("p", sampleKey("b"))).ok());
+  std::string program = fixture.folder.path("store/" + Entry::programKey(sampleKey(), "p").name() + ".program");
+  REQUIRE(fs::exists(program));
+  SUBCASE("removed") {
+    fs::remove(program);
+    CHECK(fixture.lines.lines().empty());
+  }
+  SUBCASE("damaged") {
+    std::vector<uint8_t> bytes = readFile(program);
+    bytes[60] ^= 4;
+    writeFile(program, bytes);
+    CHECK_FALSE(fixture.store->find(sampleKey("b")));
+    CHECK(fixture.lines.lines().size() == 1);
+    CHECK_FALSE(fs::exists(program));
+    CHECK_FALSE(fixture.store->find(sampleKey("a"))); // the same file
+    CHECK(fixture.lines.lines().size() == 2);
+  }
+  CHECK_FALSE(fixture.store->find(sampleKey("b")));
+  CHECK(fixture.store->list(/*quarantine=*/false).size() <= 1);
+  REQUIRE(fixture.store->publish(sampleEntryOf("p", sampleKey("b"))).ok());
+  CHECK(fixture.store->find(sampleKey("b")));
+  CHECK(fixture.store->findProgram(Entry::programKey(sampleKey(), "p"))->key == sampleKey("b"));
+}
+
+TEST_CASE("code that is rejected is its program's no more") {
+  Fixture fixture;
+  for (const char *name : {"a", "b"}) {
+    REQUIRE(fixture.store->publish(sampleEntryOf("p", sampleKey(name))).ok());
+  }
+  Status why(StatusCode::DataLoss, "of no use");
+  CHECK(fixture.store->reject(*fixture.store->find(sampleKey("b")), why));
+  CHECK_FALSE(fixture.store->findProgram(Entry::programKey(sampleKey(), "p")));
+  CHECK_FALSE(fixture.store->find(sampleKey("b")));
+  CHECK_FALSE(fixture.store->reject(sampleEntryOf("p", sampleKey("b")), why));
+}
+
+TEST_CASE("damage at any byte of a program's code gives no wrong bytes") {
+  Fixture fixture;
+  Entry first = sampleEntryOf("p", sampleKey("a")), second = sampleEntryOf("p", sampleKey("b"));
+  std::vector<uint8_t> good = first.serialize();
+  for (size_t at = 0; at < good.size(); ++at) {
+    CAPTURE(at);
+    REQUIRE(fixture.store->publish(first).ok());
+    REQUIRE(fixture.store->publish(second).ok());
+    std::vector<uint8_t> bad = good;
+    bad[at] ^= 0x40;
+    writeFile(fixture.file(first.key), bad);
+    REQUIRE_FALSE(fixture.store->find(second.key));
+    REQUIRE_FALSE(fixture.store->find(first.key));
+  }
+}
+
+TEST_CASE("what one problem of a program uses is not pushed out with another") {
+  uint64_t one = sampleEntryOf("p", sampleKey("a"), 4000).serialize().size();
+  Fixture fixture(3 * one);
+  REQUIRE(fixture.store->publish(sampleEntryOf("p", sampleKey("a"), 4000)).ok());
+  REQUIRE(fixture.store->publish(sampleEntryOf("p", sampleKey("b"), 4000)).ok());
+  REQUIRE(fixture.store->publish(sampleEntry(sampleKey("c"), 4000)).ok());
+  setLastUse(fixture.file(sampleKey("a")), 1000);
+  setLastUse(fixture.file(sampleKey("b")), 1000);
+  setLastUse(fixture.file(sampleKey("c")), 2000);
+  REQUIRE(fixture.store->find(sampleKey("b")));
+  REQUIRE(fixture.store->publish(sampleEntry(sampleKey("d"), 4000)).ok());
+  CHECK(fixture.store->find(sampleKey("b")));
+  CHECK_FALSE(fixture.store->find(sampleKey("c")));
+  // All names go with the bytes.
+  REQUIRE(fixture.store->collect(0).ok());
+  for (const auto &file : fs::directory_iterator(fixture.store->folder())) {
+    CHECK_FALSE(file.path().filename().string().ends_with(".program"));
+  }
+}
+
 TEST_CASE("a folder that others control is refused") {
   TemporaryFolder folder;
   Log log;
@@ -241,6 +359,13 @@ TEST_CASE("a lock is not needed once the entry is there") {
   REQUIRE(fixture.store->publish(sampleEntry(sampleKey())).ok());
   KeyLock second = fixture.store->lock(sampleKey(), std::chrono::hours(1));
   CHECK(second.outcome() == KeyLock::Outcome::NotNeeded);
+
+  Key program = Entry::programKey(sampleKey(), "p");
+  KeyLock third = fixture.store->lockProgram(program, std::chrono::seconds(10));
+  REQUIRE(third.held());
+  CHECK(fixture.store->lockProgram(program, {}).outcome() == KeyLock::Outcome::TimedOut);
+  REQUIRE(fixture.store->publish(sampleEntryOf("p", sampleKey("other"))).ok());
+  CHECK(fixture.store->lockProgram(program, std::chrono::hours(1)).outcome() == KeyLock::Outcome::NotNeeded);
 }
 
 TEST_SUITE_END();

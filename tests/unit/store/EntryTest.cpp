@@ -65,7 +65,7 @@ TEST_CASE("the failure says what is wrong") {
   }
   SUBCASE("version") {
     bytes[8] = 9;
-    CHECK(Entry::deserialize(bytes).status().message() == "entry version must be 2: got 9");
+    CHECK(Entry::deserialize(bytes).status().message() == "entry version must be 3: got 9");
   }
   SUBCASE("checksum") {
     bytes.back() ^= 1;
@@ -74,7 +74,26 @@ TEST_CASE("the failure says what is wrong") {
   SUBCASE("nothing") { CHECK(Entry::deserialize({}).status().message() == "not a store entry"); }
 }
 
-TEST_CASE("an entry without code is none") {
+TEST_CASE("a reference has no code, and stands for its entry with that of the same program") {
+  Entry entry = sampleEntry(sampleKey("a"));
+  entry.program = "p";
+  Result<Entry> reference = Entry::deserialize(entry.reference().serialize());
+  REQUIRE(reference.ok());
+  CHECK(reference->isReference());
+  auto source = std::make_shared<Entry>(sampleEntry(sampleKey("b")));
+  source->program = "p";
+  std::shared_ptr<const Entry> whole = Entry::resolve(*reference, source);
+  REQUIRE(whole);
+  CHECK(whole->key == entry.key);
+  CHECK(whole->code == source->code);
+  CHECK_FALSE(Entry::resolve(*reference, nullptr));
+  SUBCASE("another program") { source->program = "q"; }
+  SUBCASE("another assembler") { source->key = sampleKey("b", "stub 2"); }
+  SUBCASE("a reference") { source->code.clear(); }
+  CHECK_FALSE(Entry::resolve(*reference, source));
+}
+
+TEST_CASE("an entry without code and program is none") {
   Entry entry = sampleEntry(sampleKey(), /*codeBytes=*/0);
   CHECK_FALSE(Entry::deserialize(entry.serialize()).ok());
 }

@@ -39,7 +39,7 @@ RedisReply ask(const std::string &url, std::vector<std::string_view> words) {
   return *reply;
 }
 
-std::string nameOf(const Key &key) { return "jitk:entry2:" + key.name(); }
+std::string nameOf(const Key &key) { return "jitk:entry3:" + key.name(); }
 
 std::string textOf(const std::vector<uint8_t> &bytes) { return {bytes.begin(), bytes.end()}; }
 
@@ -200,7 +200,7 @@ TEST_CASE("damage, another version and another key are misses, and the next publ
   }
   SUBCASE("another version") {
     bytes[8] = 9;
-    wanted = "entry version must be 2: got 9";
+    wanted = "entry version must be 3: got 9";
   }
   SUBCASE("another key") { bytes = sampleEntry(sampleKey("other")).serialize(); }
   ask(server.url(), {"SET", nameOf(sampleKey()), textOf(bytes)});

@@ -106,6 +106,11 @@ int renameat(int fromFolder, const char *from, int toFolder, const char *to) {
   return fault.strikes() ? -1 : next(fromFolder, from, toFolder, to);
 }
 
+int linkat(int fromFolder, const char *from, int toFolder, const char *to, int flags) {
+  static auto *next = real<int(int, const char *, int, const char *, int)>("linkat");
+  return fault.strikes() ? -1 : next(fromFolder, from, toFolder, to, flags);
+}
+
 int unlinkat(int folder, const char *path, int flags) {
   static auto *next = real<int(int, const char *, int)>("unlinkat");
   return fault.strikes() ? -1 : next(folder, path, flags);
@@ -157,25 +162,30 @@ const Key kOld = sampleKey("old"), kNew = sampleKey("new"), kBad = sampleKey("ba
 
 std::string fileOf(const std::string &folder, const Key &key) { return folder + "/" + key.name() + ".jitk"; }
 
+/// The old and the new problem are of one program.
+Entry entryOf(const Key &key) { return key == kBad ? sampleEntry(key) : sampleEntryOf("p", key); }
+
 /// A store with one good and one damaged entry, in which only two entries have room.
 void fill(const std::string &folder) {
   Log log;
   std::unique_ptr<DiskStore> store = *DiskStore::open(folder, 1 << 20, log);
-  (void)store->publish(sampleEntry(kOld));
+  (void)store->publish(entryOf(kOld));
   std::ofstream(fileOf(folder, kBad)) << "damaged";
 }
 
 /// What a process does: looks, finds damage, waits for a lock, publishes, evicts.
 void use(const std::string &folder, Log &log) {
-  Result<std::unique_ptr<DiskStore>> store = DiskStore::open(folder, 2 * sampleEntry(kOld).serialize().size(), log);
+  Result<std::unique_ptr<DiskStore>> store = DiskStore::open(folder, 2 * entryOf(kOld).serialize().size(), log);
   if (!store.ok()) {
     return;
   }
   (void)(*store)->find(kOld);
   (void)(*store)->find(kBad);
   KeyLock lock = (*store)->lock(kNew, std::chrono::seconds(5));
-  (void)(*store)->publish(sampleEntry(kNew));
-  (void)(*store)->publish(sampleEntry(kBad));
+  (void)(*store)->publish(entryOf(kNew));
+  (void)(*store)->find(kNew);
+  (void)(*store)->publish(entryOf(kBad));
+  (void)(*store)->publish(entryOf(kOld));
   (void)(*store)->list(true);
   (void)(*store)->collect(1000);
 }
@@ -187,13 +197,13 @@ void checkSound(const std::string &folder) {
   std::unique_ptr<DiskStore> store = *DiskStore::open(folder, 1 << 20, log);
   for (const Key &key : {kOld, kNew, kBad}) {
     std::shared_ptr<const Entry> found = store->find(key);
-    bool right = !found || found->serialize() == sampleEntry(key).serialize();
+    bool right = !found || found->serialize() == entryOf(key).serialize();
     CHECK(right);
     REQUIRE(store->lock(key, std::chrono::milliseconds(0)).outcome() != KeyLock::Outcome::TimedOut);
-    REQUIRE(store->publish(sampleEntry(key)).ok());
+    REQUIRE(store->publish(entryOf(key)).ok());
     found = store->find(key);
     REQUIRE(found);
-    CHECK(found->serialize() == sampleEntry(key).serialize());
+    CHECK(found->serialize() == entryOf(key).serialize());
   }
   // The damaged entry may still have been there; a good one never is reported.
   CHECK(lines.lines().size() <= 1);
