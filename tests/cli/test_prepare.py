@@ -27,7 +27,7 @@ class Prepare(CliTest):
     def test_the_table_shows_times_and_sizes(self):
         said = self.jitk("prepare", self.write_plan(matmul(1))).stdout.splitlines()
         self.assertEqual(said[0].split("  ")[0], "kernel")
-        self.assertRegex(said[2], r"matmul .* n=1 .* 1 +2 +3 +4 +32 +0 +1.0 KiB +8 B +compiled$")
+        self.assertRegex(said[2], r"matmul .* n=1 .* 1 +2 +3 +4 +32 +0 +1.0 KiB +256 B +compiled$")
 
     def test_json_has_a_record_for_each_kernel(self):
         records = self.jitk_json("prepare", self.write_plan(matmul(1), matmul(2)))
