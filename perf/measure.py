@@ -53,7 +53,8 @@ class Part:
         lists = [str(LISTS / name) for name in self.lists]
         seconds = ["--seconds", f"{max(limit - LAST_PROBLEM, 1):.0f}"]
         if self.program == "bench_kernels":
-            return [str(binaries / "bin/bench_kernels"), *lists, "--out", str(out), *self.options, *seconds], out.with_suffix(".json")
+            program = str(binaries / "bin/bench_kernels")
+            return [program, *lists, "--out", str(out), *self.options, *seconds], out.with_suffix(".json")
         file = out.with_suffix(".jsonl")
         return [sys.executable, str(HERE / "peers" / self.program), *lists, "--out", str(file), *self.options, *seconds], file
 
@@ -77,8 +78,8 @@ def environment(binaries):
         return os.pathsep.join([path] + ([os.environ[name]] if os.environ.get(name) else []))
     library = binaries / "lib"
     packages = os.pathsep.join([str(HERE.parent / "integrations/python"), str(HERE / "peers")])
-    return {**os.environ, "LD_LIBRARY_PATH": before(str(library), "LD_LIBRARY_PATH"), "PYTHONPATH": before(packages, "PYTHONPATH"),
-            "JITK_LIBRARY": str(library / "libjitk.so.0"), "PYTHONUNBUFFERED": "1"}
+    return {**os.environ, "LD_LIBRARY_PATH": before(str(library), "LD_LIBRARY_PATH"),
+            "PYTHONPATH": before(packages, "PYTHONPATH"), "JITK_LIBRARY": str(library / "libjitk.so.0"), "PYTHONUNBUFFERED": "1"}
 
 
 def run(part, binaries, folder, limit):
@@ -105,7 +106,8 @@ def run(part, binaries, folder, limit):
             rows = [row for row in rows if not row.get("failure", "").startswith("not timed")]
     measured = {row["problem"] for row in rows}
     missing = [problem for problem in part.problems() if problem not in measured]
-    record.update({name: header[name] for name in ("commit", "build", "device", "driver", "protocol", "missing") if name in header})
+    facts = ("commit", "build", "device", "driver", "protocol", "missing")
+    record.update({name: header[name] for name in facts if name in header})
     record["seconds"] = round(time.monotonic() - begin, 1)
     if missing:
         record["not_measured"] = missing

@@ -40,7 +40,8 @@ PUBLISHED = {"DeepGEMM, both rested": lambda each: each.quotient,
              "FlashAttention 3's ratio to cuDNN": lambda each: each.ratio if each.peer == "FlashAttention 3" else None}
 
 GOALS = [
-    Goal("matmul", "cuBLASLt, best of 8", "products alone", 1.00, 0.93, lambda row: not has_epilogue(row) and not is_plain(row)),
+    Goal("matmul", "cuBLASLt, best of 8", "products alone", 1.00, 0.93,
+         lambda row: not has_epilogue(row) and not is_plain(row)),
     Goal("matmul", "cuBLASLt and a separate kernel", "with an epilogue", 1.05, rows=has_epilogue),
     Goal("matmul", "the kernel of known sizes", "copies that the compiler pipelines", 0.90, 0.90, is_plain),
     Goal("matmul", "Triton", "", 1.03),

@@ -6,8 +6,8 @@ A document says what it wants where it wants it, and its text between the two li
     <!-- kernels: perf/results/h200-2026-11-30.json fp8_block_matmul grouped_fp8_block_matmul -->
     <!-- end of kernels -->
 
-Without an op it gets what all of them are to reach. Without PAGE: README.md and docs/kernels. --results names another file in all
-of them; --check writes nothing, exit status 1 if a document differs. Needs the standard library alone."""
+Without an op it gets what all of them are to reach. Without PAGE: README.md and docs/kernels. --results names another file in
+all of them; --check writes nothing, exit status 1 if a document differs. Needs the standard library alone."""
 import argparse
 import os
 import pathlib
@@ -53,8 +53,8 @@ def text_of(source, ops, folder):
         parts = []
         for op in ops:
             rows = families.get(op, [])
-            parts += [f"`{op}`, [{read.header.get('device', '?')}, {read.header.get('date', '?')}]({page}); a ratio above 1: jitk is "
-                      "faster."]
+            of_run = f"{read.header.get('device', '?')}, {read.header.get('date', '?')}"
+            parts += [f"`{op}`, [{of_run}]({page}); a ratio above 1: jitk is faster."]
             parts += [f"![ratios of {op}]({prefix}-{op}-ratios.svg)"] if any(row.peers for row in rows) else []
             parts += [table(rows) if rows else "Not measured in that run.", *filter(None, [report.published(rows)])]
     return "\n\n".join(parts) + "\n"

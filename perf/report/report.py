@@ -74,12 +74,15 @@ def published(rows):
     found = results.published(rows)
     if not found:
         return None
-    lines = ["| problem | jitk us | peer | its us, on another H200 | its us / jitk us, both rested | jitk's ratio to the yardstick over its ratio |",
-             "|---" * 6 + "|"]
+    head = ["problem", "jitk us", "peer", "its us, on another H200", "its us / jitk us, both rested",
+            "jitk's ratio to the yardstick over its ratio"]
+    lines = ["| " + " | ".join(head) + " |", "|---" * len(head) + "|"]
     for each in found:
-        lines.append(f"| {each.row.problem} | {number(each.row.us, 4)} | {each.peer} | {number(each.us, 4)} | {factor(each.quotient)} | "
-                     f"{factor(each.ratio)} |")
-    means_of_both = [factor(results.geometric_mean(filter(None, values))) for values in zip(*((each.quotient, each.ratio) for each in found))]
+        cells = [each.row.problem, number(each.row.us, 4), each.peer, number(each.us, 4), factor(each.quotient),
+                 factor(each.ratio)]
+        lines.append("| " + " | ".join(cells) + " |")
+    both = [[each.quotient for each in found], [each.ratio for each in found]]
+    means_of_both = [factor(results.geometric_mean(filter(None, values))) for values in both]
     lines.append("| geometric mean | | | | " + " | ".join(means_of_both) + " |")
     return "\n".join(lines)
 
@@ -101,7 +104,8 @@ def page_of_runs(read, prefix, pictures):
     def all_of(name):
         return ", ".join(sorted({run[name] for run in read.runs if name in run})) or "?"
     text = [f"# Kernels on {header['device']}, {header['date']}",
-            f"Commit {all_of('commit')}, build {all_of('build')}. Command: `{header['command']}`. Every result was checked before it was timed.",
+            f"Commit {all_of('commit')}, build {all_of('build')}. Command: `{header['command']}`. Every result was checked before it "
+            "was timed.",
             *[f"![{suffix[1:-4]}]({prefix.name}{suffix})" for suffix in pictures.get("", [])],
             "Geometric means of ratios, and the least:",
             goals.table(read.rows),
@@ -135,7 +139,8 @@ def files_of(read, prefix, title=None, with_page=True):
         files[suffix] = picture
         pictures.setdefault(op, []).append(suffix)
     if read.runs and any(row.peers for row in read.rows):
-        add("", "-ratios.svg", svg.ratios(results.means_of_ops(read.rows), title + ": geometric means of the peers' times over jitk's"))
+        of_means = title + ": geometric means of the peers' times over jitk's"
+        add("", "-ratios.svg", svg.ratios(results.means_of_ops(read.rows), of_means, of_means=True))
     for op, rows in families.items():
         of_op = f"{op} on {read.header.get('device', 'a GPU')}" if op else title
         if any(row.intensity for row in rows):

@@ -95,8 +95,8 @@ def roofline(rows, title):
     return str(picture)
 
 
-def ratios(rows, title):
-    """A bar for each problem and peer: the peer's time over jitk's."""
+def ratios(rows, title, of_means=False):
+    """A bar for each problem and peer: the peer's time over jitk's. `of_means`: the rows are means of problems themselves."""
     rows = [row for row in rows if row.peers]
     names = list(dict.fromkeys(peer.name for row in rows for peer in row.peers))
     bar, gap, left, right, top = 15, 9, 430, 70, 44 + 20 * len(names)
@@ -108,15 +108,16 @@ def ratios(rows, title):
     for index, name in enumerate(names):
         mean = geometric_mean(peer.ratio for row in rows for peer in row.peers if peer.name == name)
         picture.bar(left, 38 + 20 * index, 12, 12, COLORS[index % len(COLORS)], name)
-        picture.text(left + 18, 48 + 20 * index, f"{name}: geometric mean {mean:.3f}")
+        picture.text(left + 18, 48 + 20 * index, name if of_means else f"{name}: geometric mean {mean:.3f}")
     at = top
     for row in rows:
         middle = at + bar * len(row.peers) / 2 + 4
         picture.text(left - 8, middle, shortened(row.problem), size=11, anchor="end")
         for peer in row.peers:
             color = COLORS[names.index(peer.name) % len(COLORS)]
-            picture.bar(left, at, scale * peer.ratio, bar - 2, color,
-                        f"{row.problem}: {row.us:.4g} us, {peer.name} {peer.us:.4g} us")
+            times = f"{row.us:.4g} us, {peer.name} {peer.us:.4g} us"
+            hint = f"{row.problem}: {peer.name if of_means else times}"
+            picture.bar(left, at, scale * peer.ratio, bar - 2, color, hint)
             picture.text(left + 5, at + bar - 4.5, f"{peer.ratio:.2f}", size=11, color="#ffffff")
             at += bar
         at += gap

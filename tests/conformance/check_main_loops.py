@@ -113,7 +113,8 @@ def functions(text):
 
 def check(jitk, kernel, ptxas, nvdisasm, folder):
     """What is wrong with a kernel, and how many main loops and bytes of spills it has."""
-    words = [f"{name}={str(value).lower() if isinstance(value, bool) else value}" for name, value in kernel["attributes"].items()]
+    words = [f"{name}={str(value).lower() if isinstance(value, bool) else value}"
+             for name, value in kernel["attributes"].items()]
     shown = subprocess.run([jitk, "inspect", kernel["op"], *words, "--target", "sm_90a", "--show", "ptx", "--store", ""],
                            capture_output=True, text=True)
     if shown.returncode:
