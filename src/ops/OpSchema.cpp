@@ -6,6 +6,7 @@
 #include "src/ops/ScalarDefault.h"
 #include "src/ops/SizeRules.h"
 #include "src/ops/Spelling.h"
+#include "src/ops/TensorShape.h"
 
 #include <algorithm>
 #include <charconv>
@@ -169,13 +170,13 @@ struct RowLength {
 
 static RowLength rowLengthOf(const TensorSchema &tensor, const Description &description) {
   RowLength row;
-  for (std::string_view name : rowOf(tensor, description)) {
-    const AttributeValue &value = description.attributes().find(name)->second;
-    const auto *dimension = std::get_if<Dimension>(&value);
-    int64_t size = !dimension              ? std::get<int64_t>(value)
-                   : dimension->isStatic() ? dimension->value
-                                           : std::max<int64_t>(1, dimension->bound);
-    row.isStatic = row.isStatic && (!dimension || dimension->isStatic());
+  for (std::string_view expression : rowOf(tensor, description)) {
+    Extent extent = extentOf(expression, description);
+    int64_t size = extent.addend;
+    if (!extent.dimension.empty()) {
+      size = std::max<int64_t>(1, description.dimension(extent.dimension).bound);
+      row.isStatic = false;
+    }
     if (__builtin_mul_overflow(row.least, size, &row.least)) {
       row.least = INT64_MAX;
     }

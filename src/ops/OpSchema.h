@@ -65,8 +65,8 @@ struct TensorSchema {
   std::string_view presentIf = {}; ///< name of a flag, "!name" for its opposite; empty = always there
   /// "b_layout=col": with that word its memory is that of its transpose; empty = never.
   std::string_view transposedIf = {};
-  /// So many axes, the last ones as it lies in memory, are a row: what is contiguous where there is a Stride. Their
-  /// extents are then names alone.
+  /// So many axes, the last ones as it lies in memory, are a row: what is contiguous where there is a Stride. A
+  /// dimension that is known at launch only is then an extent by itself.
   size_t rowAxes = 1;
 };
 
@@ -116,7 +116,7 @@ struct OpSchema {
 bool isPresent(std::string_view condition, const Description &description);
 /// Whether the tensor lies transposed in memory.
 bool isTransposed(const TensorSchema &tensor, const Description &description);
-/// The names of the extents of one of its rows.
+/// The extents of one of its rows, as in its shape.
 std::vector<std::string_view> rowOf(const TensorSchema &tensor, const Description &description);
 
 /// All ops, in the order of their names. Lives as long as the library.

@@ -1,5 +1,7 @@
 #include "src/ops/SizeRules.h"
 
+#include "src/ops/TensorShape.h"
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -52,7 +54,14 @@ void SizeRules::addProducts(const OpSchema &schema, const Description &descripti
     if (!isPresent(rule.presentIf, description)) {
       continue;
     }
-    addProduct(description, rule.factors, {});
+    // Sizes that no launch gives may be as little as one.
+    Product product;
+    for (std::string_view name : rule.factors) {
+      if (std::optional<Extent> extent = extentOf(description, name)) {
+        product.factors.push_back(std::move(*extent));
+      }
+    }
+    products_.push_back(std::move(product));
   }
 }
 
@@ -60,19 +69,18 @@ void SizeRules::addRows(const OpSchema &schema, const Description &description) 
   for (const TensorSchema &tensor : schema.tensors) {
     if (std::optional<int64_t> stride = description.rowStride(tensor.name);
         stride && isPresent(tensor.presentIf, description)) {
-      addProduct(description, rowOf(tensor, description), {{}, *stride, std::string(tensor.name) + "_stride"});
+      Product row = {{}, *stride, std::string(tensor.name) + "_stride"};
+      for (std::string_view expression : rowOf(tensor, description)) {
+        jitk::Extent extent = jitk::extentOf(expression, description);
+        if (extent.dimension.empty()) {
+          row.factors.push_back({std::string(expression), -1, extent.addend});
+        } else if (std::optional<Extent> size = extentOf(description, extent.dimension)) {
+          row.factors.push_back(std::move(*size));
+        }
+      }
+      products_.push_back(std::move(row));
     }
   }
-}
-
-void SizeRules::addProduct(const Description &description, std::span<const std::string_view> names, Product product) {
-  // Sizes that no launch gives may be as little as one.
-  for (std::string_view name : names) {
-    if (std::optional<Extent> extent = extentOf(description, name)) {
-      product.factors.push_back(std::move(*extent));
-    }
-  }
-  products_.push_back(std::move(product));
 }
 
 std::optional<SizeRules::Extent> SizeRules::extentOf(const Description &description, std::string_view name) const {

@@ -58,7 +58,6 @@ private:
   void addProducts(const OpSchema &schema, const Description &description);
   /// Rows are no longer than their strides.
   void addRows(const OpSchema &schema, const Description &description);
-  void addProduct(const Description &description, std::span<const std::string_view> names, Product product);
   static bool isCountable(const Product &product, std::span<const int64_t> sizes);
   static int64_t largestFactor(const Product &product);
   [[gnu::cold, gnu::noinline]] static Status largeProduct(const Product &product, std::span<const int64_t> sizes);

@@ -539,6 +539,10 @@ const std::vector<checked::Problem> &edgeCases() {
        {}},
       {"mla_decode batch=3 heads=4 max_kv=200 num_pages=20 page_size=48 out_dtype=fp32 latent_dim=64 rope_dim=0", {}},
       {"mla_decode batch=2 heads=16 max_kv=70 num_pages=150 page_size=1 splits=2 latent_dim=32 rope_dim=16", {}},
+      // Tokens that lie apart.
+      {"mla_decode batch=6 heads=40 seq_q=2 max_kv=150 num_pages=20 causal=true splits=7 latent_dim=64 rope_dim=16 "
+       "q_stride=3300 o_stride=2570",
+       {}},
       {"mla_decode batch=3 heads=16 max_kv=300 num_pages=9 page_size=128 splits=5 latent_dim=32 rope_dim=16",
        {},
        1,
@@ -577,6 +581,16 @@ const std::vector<checked::Problem> &edgeCases() {
        "dtype=fp16",
        {}},
       {"paged_attention batch=6 heads=2 max_kv=400 num_pages=20 page_size=128 splits=4 head_dim=64", {}},
+      // Tokens that lie apart: queries in one projection, results in a slice, split and not.
+      {"paged_attention batch=6 heads=8 kv_heads=2 max_kv=300 num_pages=30 splits=3 head_dim=128 q_stride=1536 "
+       "o_stride=1152",
+       {}},
+      {"paged_attention batch=4 heads=6 kv_heads=3 seq_q=3 max_kv=260 num_pages=20 splits=7 head_dim=64 causal=true "
+       "out_dtype=fp32 q_stride=386 o_stride=391",
+       {}},
+      {"paged_attention batch=* heads=* kv_heads=* seq_q=* max_kv=* splits=* page_size=16 head_dim=64 q_stride=400 "
+       "o_stride=300",
+       {{"batch", 3}, {"heads", 4}, {"kv_heads", 2}, {"seq_q", 2}, {"max_kv", 90}, {"splits", 4}, {"num_pages", 20}}},
       {"paged_attention batch=4 heads=6 kv_heads=3 seq_q=3 max_kv=260 num_pages=20 splits=7 head_dim=64 causal=true "
        "out_dtype=fp32",
        {}},

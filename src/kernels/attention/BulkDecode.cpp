@@ -304,10 +304,10 @@ BulkDecodeWriter::Carried BulkDecodeWriter::pack(const State &state) const {
 }
 
 void BulkDecodeWriter::loadQueries(const DecodedRows &rows, Value sequence) {
-  MatrixView matrix = {sequenceBase(b, "q", sequence, problem_.keyDim), b.i64(problem_.keyDim)};
+  SequenceRows from = rowsOfSequence(b, "q", sequence, rows.rows, problem_.keyDim);
   for (auto [part, buffer] : llvm::zip_equal(keyParts_, queries_)) {
-    MatrixView view = columnsFrom(b, matrix, part);
-    Value pointers = b.pointers(view, rows.rows, b.range(part.size));
+    MatrixView view = columnsFrom(b, from.matrix, part);
+    Value pointers = b.pointers(view, from.rows, b.range(part.size));
     ir::ttg::LocalStoreOp::create(b, b.load(pointers, b.asColumn(rows.exists, part.size)), buffer);
   }
 }

@@ -101,9 +101,8 @@ HeadView FlashAttentionWriter::headView(StringRef tensor, StringRef sequence, St
   Value row = b.mul(b.toI64(batch_), b.toI64(b.size(sequence)));
   MatrixView matrix = b.matrix(tensor, b.mul(b.toI64(b.size(heads)), b.i64(dim)));
   // Where tokens lie side by side, heads are counted, which takes one product less.
-  Value first = description_.rowStride(tensor)
-                    ? b.add(b.mul(row, matrix.rowStride), b.mul(b.toI64(head), b.i64(dim)))
-                    : b.mul(b.add(b.mul(row, b.toI64(b.size(heads))), b.toI64(head)), b.i64(dim));
+  Value first = b.rowStride(tensor) ? b.add(b.mul(row, matrix.rowStride), b.mul(b.toI64(head), b.i64(dim)))
+                                    : b.mul(b.add(b.mul(row, b.toI64(b.size(heads))), b.toI64(head)), b.i64(dim));
   return {{b.advance(matrix.base, first), matrix.rowStride}, splitDimension(dim, kLeastPart)};
 }
 

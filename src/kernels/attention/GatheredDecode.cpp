@@ -109,10 +109,10 @@ void GatheredDecodeWriter::attendSequence(Value sequence) {
 
 void GatheredDecodeWriter::loadQueries() {
   KernelBuilder &b = b_;
-  MatrixView matrix = {sequenceBase(b, "q", keys_.sequence, problem_.keyDim), b.i64(problem_.keyDim)};
+  SequenceRows from = rowsOfSequence(b, "q", keys_.sequence, rows_.rows, problem_.keyDim);
   for (auto [chunk, buffer] : llvm::zip_equal(keyChunks_, queryBuffers_)) {
-    MatrixView view = {b.advance(matrix.base, b.i32(chunk.offset)), matrix.rowStride};
-    b.fill(buffer, b.pointers(view, rows_.rows, b.range(chunk.size)), b.asColumn(rows_.exists, chunk.size));
+    MatrixView view = {b.advance(from.matrix.base, b.i32(chunk.offset)), from.matrix.rowStride};
+    b.fill(buffer, b.pointers(view, from.rows, b.range(chunk.size)), b.asColumn(rows_.exists, chunk.size));
   }
 }
 

@@ -96,11 +96,19 @@ Value keyEnds(KernelBuilder &b, const PagedDecodeProblem &problem, const Decoded
 }
 
 /// Rows of a sequence in the tensors of all heads.
-static Value rowsOfSequence(KernelBuilder &b) { return b.mul(b.size("seq_q"), b.size("heads")); }
+static Value countRows(KernelBuilder &b) { return b.mul(b.size("seq_q"), b.size("heads")); }
 
-Value sequenceBase(KernelBuilder &b, StringRef tensor, Value sequence, int64_t columns) {
-  Value row = b.mul(b.toI64(sequence), b.toI64(rowsOfSequence(b)));
-  return b.advance(b.tensorParameter(tensor), b.mul(row, b.i64(columns)));
+SequenceRows rowsOfSequence(KernelBuilder &b, StringRef tensor, Value sequence, Value rows, int64_t columns) {
+  Value base = b.tensorParameter(tensor), dim = b.i64(columns);
+  if (std::optional<int64_t> stride = b.rowStride(tensor)) {
+    auto shape = cast<RankedTensorType>(rows.getType()).getShape();
+    Value heads = b.splat(b.size("heads"), shape), first = b.mul(b.toI64(sequence), b.toI64(b.size("seq_q")));
+    Value tokens = b.mul(b.toI64(b.div(rows, heads)), b.splat(b.i64(*stride), shape));
+    Value offsets = b.add(tokens, b.mul(b.toI64(b.rem(rows, heads)), b.splat(dim, shape)));
+    return {{b.advance(base, b.mul(first, b.i64(*stride))), b.i64(1)}, offsets};
+  }
+  Value row = b.mul(b.toI64(sequence), b.toI64(countRows(b)));
+  return {{b.advance(base, b.mul(row, dim)), dim}, rows};
 }
 
 Value tableOf(KernelBuilder &b, const PagedDecodeProblem &problem, Value sequence) {
@@ -112,24 +120,24 @@ Value tableOf(KernelBuilder &b, const PagedDecodeProblem &problem, Value sequenc
 static Value lsePointers(KernelBuilder &b, Value sequence, Value rows) {
   auto shape = cast<RankedTensorType>(rows.getType()).getShape();
   Value heads = b.splat(b.size("heads"), shape), queries = b.splat(b.size("seq_q"), shape);
-  Value base = b.advance(b.tensorParameter("lse"), b.mul(b.toI64(sequence), b.toI64(rowsOfSequence(b))));
+  Value base = b.advance(b.tensorParameter("lse"), b.mul(b.toI64(sequence), b.toI64(countRows(b))));
   return b.pointers(base, b.add(b.mul(b.rem(rows, heads), queries), b.div(rows, heads)));
 }
 
 /// Stores rows of a sequence: `outputs` are normalized f32 tensors, columns one after the other.
 static void storeRows(KernelBuilder &b, const PagedDecodeProblem &problem, Value sequence, Value rows, Value exists,
                       const SoftmaxState &state, ArrayRef<Value> outputs) {
-  Value base = sequenceBase(b, "o", sequence, problem.valueDim);
+  SequenceRows to = rowsOfSequence(b, "o", sequence, rows, problem.valueDim);
   for (auto [part, output] : llvm::zip_equal(partsOf(outputs), outputs)) {
-    MatrixView view = {b.advance(base, b.i32(part.offset)), b.i64(problem.valueDim)};
-    b.store(b.pointers(view, rows, b.range(part.size)), b.convert(output, problem.outputType),
+    MatrixView view = {b.advance(to.matrix.base, b.i32(part.offset)), to.matrix.rowStride};
+    b.store(b.pointers(view, to.rows, b.range(part.size)), b.convert(output, problem.outputType),
             b.asColumn(exists, part.size));
   }
   b.store(lsePointers(b, sequence, rows), logSumExp(b, state, problem.lseOfNothing), exists);
 }
 
 static PartialResults partialResults(KernelBuilder &b, const PagedDecodeProblem &problem) {
-  return {b.tensorParameter("partial_outputs"), b.tensorParameter("partial_sums"), rowsOfSequence(b), problem.valueDim};
+  return {b.tensorParameter("partial_outputs"), b.tensorParameter("partial_sums"), countRows(b), problem.valueDim};
 }
 
 /// Of partial results: each sequence has one, and each part ends at most one split more.
@@ -163,7 +171,7 @@ void storeDecoded(KernelBuilder &b, const PagedDecodeProblem &problem, const Sch
 
 /// One CTA finishes `kCombinedRows` rows of one sequence, if that is split.
 static void writeCombination(KernelBuilder &b, const PagedDecodeProblem &problem) {
-  Value numRows = rowsOfSequence(b);
+  Value numRows = countRows(b);
   SmallVector<Value> place = placeInFoldedGrid(b, {b.ceilDiv(numRows, kCombinedRows)});
   Value tile = place[0], sequence = place[1];
   Value offset = b.advance(b.tensorParameter("split_offsets"), sequence);
@@ -186,7 +194,7 @@ KernelSignature declarePagedDecode(const Description &description, const PagedDe
                                    ArrayRef<SharedTile> keyTiles, ArrayRef<SharedTile> valueTiles) {
   MLIRContext &context = *problem.type.getContext();
   Type integer = elementTypeOf("int32", context), fp32 = elementTypeOf("fp32", context);
-  KernelSignature signature;
+  KernelSignature signature(description);
   for (const char *name : {"batch", "heads"}) {
     signature.dimension(name, description.dimension(name));
   }

@@ -62,8 +62,13 @@ DecodedKeys locateKeys(KernelBuilder &builder, const ScheduledPart &part, mlir::
 /// The first key that each row does not see; i32 [rows.size].
 mlir::Value keyEnds(KernelBuilder &builder, const PagedDecodeProblem &problem, const DecodedRows &rows,
                     mlir::Value length);
-/// A sequence's first element in a tensor of [batch, seq_q, heads, columns].
-mlir::Value sequenceBase(KernelBuilder &builder, llvm::StringRef tensor, mlir::Value sequence, int64_t columns);
+/// Rows, as DecodedRows numbers them, of a sequence in a tensor of [batch, seq_q, heads, columns].
+struct SequenceRows {
+  MatrixView matrix;
+  mlir::Value rows; ///< which of the matrix; where tokens lie apart its rows are single elements, and these i64
+};
+SequenceRows rowsOfSequence(KernelBuilder &builder, llvm::StringRef tensor, mlir::Value sequence, mlir::Value rows,
+                            int64_t columns);
 /// A sequence's row of the table; a pointer to i32.
 mlir::Value tableOf(KernelBuilder &builder, const PagedDecodeProblem &problem, mlir::Value sequence);
 

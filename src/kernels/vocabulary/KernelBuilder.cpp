@@ -172,7 +172,7 @@ bool KernelBuilder::isMultiple(llvm::StringRef name, int64_t factor) const {
 }
 
 Value KernelBuilder::rowStride(llvm::StringRef tensor, Value row) {
-  std::optional<int64_t> stride = signature_.rowStride(tensor);
+  std::optional<int64_t> stride = rowStride(tensor);
   return stride ? i64(*stride) : toI64(row);
 }
 

@@ -36,7 +36,9 @@ public:
   const Dimension &dimension(llvm::StringRef name) const { return signature_.size(name); }
   /// Whether the dimension is known to be a multiple of `factor`.
   bool isMultiple(llvm::StringRef name, int64_t factor) const;
-  /// Elements from one row of the tensor to the next, i64: its stride, or what a row has where rows lie side by side.
+  /// Elements from one row of the tensor to the next, where its rows lie apart.
+  std::optional<int64_t> rowStride(llvm::StringRef tensor) const { return signature_.rowStride(tensor); }
+  /// The same, i64: its stride, or what a row has where rows lie side by side.
   mlir::Value rowStride(llvm::StringRef tensor, mlir::Value row);
   /// The tensor as a matrix whose rows have `row` elements.
   MatrixView matrix(llvm::StringRef tensor, mlir::Value row) {

@@ -175,6 +175,7 @@ TEST_CASE("rows lie side by side unless a stride says otherwise") {
   // Known at launch only, a row may be as long as its stride.
   CHECK(parseDescription("matmul m=1 n=96 k=* a_stride=64")->rowStride("a") == 64);
   CHECK(parseDescription("flash_attention heads=4 seq_q=9 head_dim=64 q_stride=768")->rowStride("q") == 768);
+  CHECK_FALSE(parseDescription("mla_decode heads=2 max_kv=64 latent_dim=64 rope_dim=16 q_stride=160")->rowStride("q"));
 }
 
 TEST_CASE("a stride leaves room for a row") {
@@ -184,6 +185,8 @@ TEST_CASE("a stride leaves room for a row") {
         "attribute a_stride must be at least 128, the length of a row: got '127'");
   CHECK(failure("flash_attention heads=4 kv_heads=2 seq_q=9 head_dim=64 value_dim=32 v_stride=60") ==
         "attribute v_stride must be at least 64, the length of a row: got '60'");
+  CHECK(failure("mla_decode heads=2 max_kv=64 latent_dim=64 rope_dim=16 q_stride=159") ==
+        "attribute q_stride must be at least 160, the length of a row: got '159'");
   CHECK(failure("matmul m=1 n=96 k=64 residual_stride=96") ==
         "attribute residual_stride must be left out where there is no tensor residual: got '96'");
   CHECK(failure("matmul m=1 n=96 k=64 a_stride=*") ==
