@@ -64,6 +64,33 @@ class Emulator(unittest.TestCase):
         # 64 products, each rounded once in f32: far below the 1e-3 that a wrong element would show.
         numpy.testing.assert_allclose(self.c, wanted, rtol=0, atol=1e-4)
 
+    def test_queries_keys_and_values_are_views_of_one_projection(self):
+        heads, key_heads, dim, tokens = 4, 2, 64, 70
+        text = f"flash_attention heads={heads} kv_heads={key_heads} seq_q={tokens} head_dim={dim} dtype=fp16 causal=true"
+        widths = [heads * dim, key_heads * dim, key_heads * dim]
+        projection, results = (self.device.array((1, tokens, size), "f2") for size in (sum(widths), heads * dim + 64))
+        projection[...] = numpy.random.default_rng(2).standard_normal(projection.shape)
+        results[...] = 7
+        bounds = numpy.cumsum([0, *widths])
+        q, k, v = (projection[..., begin:end].reshape(1, tokens, -1, dim)
+                   for begin, end in zip(bounds, bounds[1:]))
+        o = results[..., 32:32 + heads * dim].reshape(1, tokens, heads, dim)
+        self.assertTrue(all(numpy.shares_memory(projection, view) for view in (q, k, v)))
+        lse = self.device.array((1, heads, tokens), "f4")
+        stride, out = sum(widths), heads * dim + 64
+        strides = f" q_stride={stride} k_stride={stride} v_stride={stride} o_stride={out}"
+        self.runtime.kernel(self.device, text + strides).launch(q, k, v, o, lse)
+        own = [self.device.array(each.shape, "f2") for each in (q, k, v, o)]
+        for to, view in zip(own, (q, k, v)):
+            to[...] = view
+        contiguous = self.runtime.kernel(self.device, text)
+        contiguous.launch(*own, lse)
+        self.device.synchronize()
+        numpy.testing.assert_array_equal(o, own[3])
+        self.assertTrue((results[..., :32] == 7).all() and (results[..., -32:] == 7).all())
+        with self.assertRaisesRegex(jitk.Error, "stride 1 of tensor q must be 256: got 512"):
+            contiguous.launch(q, k, v, own[3], lse)
+
     def test_a_configuration_of_ones_choice(self):
         problem = "matmul m=16 n=32 k=4096 dtype=fp16 out_dtype=fp32"
         names = [each["name"] for each in json.loads(self.runtime.configurations(problem, "emulator:sm_90a"))]
