@@ -2,6 +2,10 @@
 // nothing, or, with --gpu, on the first GPU.
 //
 //   bench_launch [--check] [--gpu | --busy-driver]
+//   bench_launch --ops [--gpu]
+//
+// --ops times launches of jitk's own kernels of small sizes, which encode tensor maps, have several steps, of which
+// some are skipped, and workspaces, against as many calls of cuTensorMapEncodeTiled and cuLaunchKernelEx by hand.
 //
 // A launch is timed against the bare call of the same driver's cuLaunchKernelEx, in turns, as the median of 2,000 pairs
 // of batches of 100 calls; the kernel is empty, and a GPU catches up between batches, which is not timed. With
@@ -10,7 +14,7 @@
 // 100 ns for a look-up among 256 kernels. With --check a figure above four times its goal makes the program fail: other
 // programs may run beside it.
 
-#include "backends/nvidia/driver/Api.h"
+#include "backends/nvidia/driver/Driver.h"
 #include "jitk/jitk.hpp"
 
 #include "perf/commit/Commit.h"
@@ -22,6 +26,7 @@
 #include <cstring>
 #include <dlfcn.h>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 using namespace jitk;
@@ -70,7 +75,10 @@ struct BareDriver {
   BareDriver(void *library, const char *code, const char *name, unsigned theSharedBytes, bool ofLibrary = false)
       : launchKernelEx(symbol<CUresult(const LaunchConfig *, void *, void **, void **)>(library, "cuLaunchKernelEx")),
         synchronize(symbol<CUresult()>(library, "cuCtxSynchronize")),
-        contextCurrent(symbol<CUresult(CUcontext *)>(library, "cuCtxGetCurrent")), sharedBytes(theSharedBytes) {
+        contextCurrent(symbol<CUresult(CUcontext *)>(library, "cuCtxGetCurrent")),
+        encode(symbol<std::remove_pointer_t<decltype(Functions::tensorMapEncodeTiled)>>(library,
+                                                                                        "cuTensorMapEncodeTiled")),
+        sharedBytes(theSharedBytes) {
     CUcontext context = nullptr;
     symbol<CUresult(CUcontext *, CUdevice)>(library, "cuDevicePrimaryCtxRetain")(&context, 0);
     symbol<CUresult(CUcontext)>(library, "cuCtxPushCurrent_v2")(context);
@@ -91,6 +99,7 @@ struct BareDriver {
   CUresult (*launchKernelEx)(const LaunchConfig *, void *, void **, void **);
   CUresult (*synchronize)();
   CUresult (*contextCurrent)(CUcontext *);
+  decltype(Functions::tensorMapEncodeTiled) encode;
   unsigned sharedBytes;
   CUfunction function = nullptr;
 };
@@ -204,6 +213,92 @@ bool benchGpu() {
   return benchLaunch(ofLibrary, kernel) && good;
 }
 
+/// A kernel of jitk's, and what its launch asks of the driver.
+struct OpCase {
+  const char *description;
+  std::vector<int64_t> sizes;
+  int numMaps, numLaunches;
+};
+
+/// The driver's calls that a launch of `each` makes, by hand: with maps of some tensor, and a kernel of 12 arguments.
+bool launchByHand(const BareDriver &driver, const OpCase &each, const uint64_t *values, uint64_t address) {
+  alignas(64) char maps[8][128];
+  const uint64_t mapSizes[] = {64, 64}, strides[] = {128};
+  const uint32_t box[] = {64, 64}, ones[] = {1, 1};
+  bool good = true;
+  for (int i = 0; i < each.numMaps; ++i) {
+    good &= driver.encode(maps[i], 9, 2, reinterpret_cast<void *>(address), mapSizes, strides, box, ones, 0, 3, 3, 0) ==
+            CUDA_SUCCESS;
+  }
+  for (int i = 0; i < each.numLaunches; ++i) {
+    good &= launchBare(driver, values, 4096) == CUDA_SUCCESS;
+  }
+  return good;
+}
+
+bool benchOp(const BareDriver &bare, const api::Runtime &runtime, const api::Device &device, const OpCase &each) {
+  api::Kernel kernel = api::Kernel::obtain(runtime, device, api::Description::parse(each.description));
+  constexpr uint64_t kBytes = uint64_t{1} << 26; // more than any of the tensors has
+  api::Buffer memory(device, kBytes);
+  device.fill(memory.address(), 0, kBytes);
+  std::vector<uint64_t> tensors(jitk_kernel_num_tensors(kernel.get()), memory.address());
+  std::vector<float> scalars(jitk_kernel_num_scalars(kernel.get()), 0.125F);
+  jitk_launch_t launch = {};
+  launch.struct_size = sizeof launch;
+  launch.tensors = tensors.data();
+  launch.num_tensors = tensors.size();
+  launch.dimensions = each.sizes.data();
+  launch.num_dimensions = each.sizes.size();
+  launch.scalars = scalars.data();
+  launch.num_scalars = scalars.size();
+  launch.workspace = memory.address();
+  launch.workspace_bytes = kBytes;
+  const uint64_t values[12] = {0x1000, 0x2000, 0x3000, 0x4000, 4096, 4096, 4096, 4096, 4096, 4096, 4096, 4096};
+  bool good = true;
+  std::vector<double> withJitk, without, added;
+  for (int pair = 0; pair < kPairs / 2; ++pair) {
+    good &= bare.synchronize() == CUDA_SUCCESS;
+    without.push_back(batch([&] { good &= launchByHand(bare, each, values, memory.address()); }));
+    good &= bare.synchronize() == CUDA_SUCCESS;
+    withJitk.push_back(batch([&] { good &= jitk_kernel_launch(kernel.get(), &launch, nullptr) == JITK_STATUS_OK; }));
+    added.push_back(withJitk.back() - without.back());
+  }
+  good &= bare.synchronize() == CUDA_SUCCESS;
+  std::printf("%-48s %d maps %d launches: by hand %7.1f ns, through jitk %7.1f ns, added %6.1f ns\n", each.description,
+              each.numMaps, each.numLaunches, median(without), median(withJitk), median(added));
+  return good;
+}
+
+bool benchOps(bool gpu) {
+  const OpCase cases[] = {
+      {"matmul m=64 n=128 k=256", {}, 3, 1},
+      {"matmul m=* n=128 k=256", {64}, 3, 1},
+      {"matmul m=4 n=256 k=8192 b_layout=col", {}, 2, 2},
+      {"flash_attention heads=2 kv_heads=1 seq_q=* seq_k=* head_dim=128 causal=true", {64, 64}, 4, 2},
+  };
+  if (!gpu) {
+    ::setenv("JITK_DRIVER_LIBRARY", JITK_FAKE_CUDA, 1);
+  }
+  void *library = ::dlopen(gpu ? "libcuda.so.1" : JITK_FAKE_CUDA, RTLD_NOW);
+  if (!gpu) {
+    symbol<void(int)>(library, "fake_cuda_remember")(0);
+  }
+  jitk_runtime_options_t options = {};
+  options.struct_size = sizeof options;
+  options.store_path = "";
+  api::Runtime runtime = api::Runtime::create(&options);
+  api::Device device = api::Device::open(runtime, "cuda:0");
+  std::printf("%s\n", device.name().c_str());
+  std::string code =
+      gpu ? std::string(api::Artifact::compile(runtime, emptyKernel(), device.target()).dump(JITK_DUMP_CODE)) : "";
+  BareDriver bare(library, code.data(), "empty", /*sharedBytes=*/0, /*ofLibrary=*/true);
+  bool good = true;
+  for (const OpCase &each : cases) {
+    good &= benchOp(bare, runtime, device, each);
+  }
+  return good;
+}
+
 bool benchFake(bool busy) {
   ::setenv("JITK_DRIVER_LIBRARY", JITK_FAKE_CUDA, 1);
   void *library = ::dlopen(JITK_FAKE_CUDA, RTLD_NOW);
@@ -223,15 +318,16 @@ bool benchFake(bool busy) {
 } // namespace
 
 int main(int argc, char **argv) {
-  bool check = false, gpu = false, busy = false;
+  bool check = false, gpu = false, busy = false, ops = false;
   for (int i = 1; i < argc; ++i) {
     check |= std::strcmp(argv[i], "--check") == 0;
     gpu |= std::strcmp(argv[i], "--gpu") == 0;
     busy |= std::strcmp(argv[i], "--busy-driver") == 0;
+    ops |= std::strcmp(argv[i], "--ops") == 0;
   }
   std::printf("commit %s, build %s\n", perf::kCommit, jitk_build_id());
   try {
-    bool good = gpu ? benchGpu() : benchFake(busy);
+    bool good = ops ? benchOps(gpu) : gpu ? benchGpu() : benchFake(busy);
     return check && !good ? 1 : 0;
   } catch (const std::exception &failure) {
     std::fprintf(stderr, "bench_launch: %s\n", failure.what());

@@ -76,6 +76,10 @@ Expression Expression::onDevice(uint32_t count) const {
 }
 
 int64_t Expression::evaluate(std::span<const int64_t> dimensions) const {
+  if (terms_.size() == 1) { // as most of those are that a launch works out
+    JITK_ASSERT(isLeaf(terms_[0].op) && terms_[0].op != Op::Multiprocessors);
+    return terms_[0].op == Op::Constant ? terms_[0].value : dimensions[static_cast<size_t>(terms_[0].value)];
+  }
   int64_t stack[kMaximalDepth];
   size_t depth = 0;
   for (const Term &term : terms_) {

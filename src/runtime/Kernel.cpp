@@ -53,7 +53,7 @@ Result<std::shared_ptr<const Kernel>> Kernel::load(std::shared_ptr<Device> devic
 Status Kernel::bind() {
   JITK_ASSIGN(module_, device_->load(entry().code));
   for (const LaunchStep &step : recipe_.steps) {
-    BoundStep bound;
+    BoundStep bound = {.function = nullptr, .fixed = {}, .grid = BoundGrid(step.grid), .arguments = {}};
     JITK_ASSIGN(bound.function, module_->function(step.symbol, step.sharedBytes));
     bound.fixed.cluster = step.cluster;
     bound.fixed.threads = step.threads;
@@ -153,13 +153,20 @@ Result<uint64_t> Kernel::workspaceBytes(std::span<const int64_t> dimensions) con
 
 static bool isEmpty(const std::array<uint32_t, 3> &grid) { return grid[0] == 0 || grid[1] == 0 || grid[2] == 0; }
 
-Status Kernel::evaluateGrid(const LaunchStep &step, std::span<const int64_t> dimensions, Grid &grid) const {
-  for (size_t axis = 0; axis < 3; ++axis) {
-    int64_t extent = step.grid[axis].evaluate(dimensions);
+[[gnu::cold, gnu::noinline]] static Status wrongExtent(const std::string &symbol, size_t axis, int64_t found) {
+  return invalidArgument("the dimensions are too large for a grid: axis " + std::to_string(axis) + " of " + symbol +
+                         " must be at most " + std::to_string(kLargestGrid[axis]) + ": got " + std::to_string(found));
+}
+
+Status Kernel::evaluateGrid(const BoundStep &step, std::span<const int64_t> dimensions, Grid &grid) const {
+  if (step.grid.isSkipped(dimensions)) {
+    grid = {0, 0, 0};
+    return okStatus();
+  }
+  for (size_t axis = 0; axis < grid.size(); ++axis) {
+    int64_t extent = step.grid.extent(axis, dimensions);
     if (extent < 0 || extent > kLargestGrid[axis]) {
-      return invalidArgument("the dimensions are too large for a grid: axis " + std::to_string(axis) + " of " +
-                             step.symbol + " must be at most " + std::to_string(kLargestGrid[axis]) + ": got " +
-                             std::to_string(extent));
+      return wrongExtent(recipe_.steps[size_t(&step - steps_.data())].symbol, axis, extent);
     }
     grid[axis] = static_cast<uint32_t>(extent);
   }
@@ -246,7 +253,7 @@ Status Kernel::launchInFull(const LaunchRequest &request) const {
   Grid grids[kMaximalSteps];
   bool empty = true;
   for (size_t i = 0; i < steps_.size(); ++i) {
-    JITK_TRY(evaluateGrid(recipe_.steps[i], request.dimensions, grids[i]));
+    JITK_TRY(evaluateGrid(steps_[i], request.dimensions, grids[i]));
     empty = empty && isEmpty(grids[i]);
   }
   if (empty) {

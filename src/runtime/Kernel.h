@@ -6,6 +6,7 @@
 #include "src/runtime/Device.h"
 #include "src/runtime/EntrySource.h"
 #include "src/runtime/LaunchRequest.h"
+#include "src/runtime/BoundGrid.h"
 #include "src/runtime/PlainLaunch.h"
 #include "src/runtime/Problem.h"
 #include "src/runtime/Recipe.h"
@@ -56,6 +57,7 @@ private:
   struct BoundStep {
     DeviceFunction *function; ///< owned by `module_`
     LaunchParameters fixed;   ///< all but the grid and the arguments
+    BoundGrid grid;
     std::vector<BoundArgument> arguments;
   };
   using Grid = std::array<uint32_t, 3>;
@@ -67,7 +69,7 @@ private:
   Status checkTensors(std::span<const uint64_t> tensors) const;
   Status checkScalars(const LaunchRequest &request) const;
   Status checkWorkspace(const LaunchRequest &request) const;
-  Status evaluateGrid(const LaunchStep &step, std::span<const int64_t> dimensions, Grid &grid) const;
+  Status evaluateGrid(const BoundStep &step, std::span<const int64_t> dimensions, Grid &grid) const;
   Status encodeTensorMaps(const BoundStep &step, const LaunchRequest &request, Storage &storage) const;
   Status packArguments(const BoundStep &step, const LaunchRequest &request, Storage &storage) const;
 

@@ -545,7 +545,9 @@ FAKE_EXPORT CUresult cuLaunchKernelEx(const LaunchConfig *config, void *handle, 
 
 FAKE_EXPORT CUresult cuTensorMapEncodeTiled(void *map, int, uint32_t, void *address, const uint64_t *, const uint64_t *,
                                             const uint32_t *, const uint32_t *, int, int, int promotion, int) {
-  NOTE();
+  if (fake_cuda()->remember) {
+    NOTE();
+  }
   if (currentContext() == nullptr) {
     return CUDA_ERROR_INVALID_CONTEXT;
   }

@@ -53,7 +53,7 @@ struct FakeCuda {
   std::vector<FakeLaunch> launches;
   std::vector<FakeLink> links;
   std::vector<std::pair<int, int>> attributes; ///< set on functions: attribute, value
-  std::map<std::string, uint64_t> numCalls;    ///< by symbol; launches that are not remembered are left out
+  std::map<std::string, uint64_t> numCalls;    ///< by symbol; what a launch calls is left out if not remembered
   uint64_t numLaunches = 0;
   int numContexts = 0;             ///< retained and not released
   int numModules = 0;              ///< modules and libraries loaded and not unloaded

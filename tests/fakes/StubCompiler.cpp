@@ -7,7 +7,13 @@
 //   n=31   it does not come back
 //   n=37   it takes all memory that there is
 //
-// For n=23 the kernel has twelve arguments.
+// For n=23 the kernel has twelve arguments, and is plain. For those of the following it is not:
+//
+//   n=43   tensor maps of its first tensor
+//   n=47   tensor maps of its three tensors
+//   n=53   a workspace
+//   n=59   two steps
+//
 // While it compiles n=19 it interrupts the process, as Ctrl-C would.
 
 #include "tests/fakes/StubCompiler.h"
@@ -40,6 +46,31 @@ void misbehave(int64_t n) {
   }
 }
 
+bool isIntricate(int64_t n) { return n == 43 || n == 47 || n == 53 || n == 59; }
+
+/// What keeps a recipe of twelve arguments from being plain; the arguments stay twelve.
+void makeIntricate(int64_t n, Recipe &recipe) {
+  LaunchStep &step = recipe.steps[0];
+  size_t numMaps = n == 43 ? 1 : n == 47 ? 3 : 0;
+  const Expression rows = recipe.dimensions.empty() ? Expression::constant(4096) : Expression::dimension(0);
+  for (uint32_t i = 0; i < numMaps; ++i) { // 16-bit elements in rows of 64
+    recipe.tensorMaps.push_back({.tensor = i,
+                                 .elementType = 9,
+                                 .swizzle = 3,
+                                 .sizes = {Expression::constant(64), rows},
+                                 .strides = {Expression::constant(128)},
+                                 .box = {64, 64}});
+    step.arguments[1 + i] = {Argument::Kind::TensorMap, i, {}};
+  }
+  if (n == 53) {
+    recipe.workspaceBytes = Expression::binary(Expression::Op::Mul, rows, Expression::constant(4));
+    step.arguments[11] = {Argument::Kind::Workspace, 0, {}};
+  }
+  if (n == 59) {
+    recipe.steps.push_back(step);
+  }
+}
+
 class StubLibrary final : public Compiler {
 public:
   std::string buildId() const override { return kBuildId; }
@@ -62,10 +93,13 @@ public:
       compiler.code = {};
     }
     Result<CompiledKernel> kernel = compiler.compile(description, target, options);
-    if (n == 23) {
+    if (n == 23 || isIntricate(n)) {
       std::vector<Argument> &arguments = kernel->recipe.steps[0].arguments;
       arguments.resize(12, {Argument::Kind::Integer32, 0, Expression::constant(7)});
       arguments[0].expression = Expression::constant(12);
+    }
+    if (isIntricate(n)) {
+      makeIntricate(n, kernel->recipe);
     }
     return kernel;
   }

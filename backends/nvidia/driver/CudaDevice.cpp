@@ -95,17 +95,16 @@ Status CudaDevice::encodeTensorMap(void *map, uint32_t elementType, uint64_t add
   if (!driver()->tensorMapEncodeTiled) {
     return unsupported("tensor maps need a driver of CUDA 12 or newer: got " + std::to_string(driver().version()));
   }
-  // The driver asks for a context although it encodes on the host.
-  CurrentContext current(driver(), context_->handle());
-  JITK_TRY(current.status());
   // No interleaving; zeros outside.
   enum { InterleaveNone = 0, FillZero = 0 };
   static constexpr uint32_t kElementStrides[] = {1, 1, 1, 1, 1};
-  CUresult result = driver()->tensorMapEncodeTiled(
-      map, static_cast<int>(elementType), static_cast<uint32_t>(sizes.size()), reinterpret_cast<void *>(address),
-      sizes.data(), strides.data(), box.data(), kElementStrides, InterleaveNone, static_cast<int>(swizzle),
-      static_cast<int>(promotion), FillZero);
-  return driver().check(result, "cuTensorMapEncodeTiled");
+  // The driver wants a context, whichever, although it encodes on the host.
+  return callAnywhere(driver(), context_->handle(), "cuTensorMapEncodeTiled", [&] {
+    return driver()->tensorMapEncodeTiled(map, static_cast<int>(elementType), static_cast<uint32_t>(sizes.size()),
+                                          reinterpret_cast<void *>(address), sizes.data(), strides.data(), box.data(),
+                                          kElementStrides, InterleaveNone, static_cast<int>(swizzle),
+                                          static_cast<int>(promotion), FillZero);
+  });
 }
 
 Status CudaDevice::synchronize() {

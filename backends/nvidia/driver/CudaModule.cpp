@@ -104,13 +104,15 @@ static unsigned fillAttributes(const LaunchParameters &parameters, LaunchAttribu
   return count;
 }
 
+/// Null and the driver's other names for streams that each context has without their being made: those of the current
+/// context are meant.
+static bool isOfCurrentContext(StreamHandle stream) { return reinterpret_cast<uintptr_t>(stream) <= 2; }
+
 Status CudaFunction::launch(const LaunchParameters &parameters, StreamHandle stream) {
   if (!used()) {
     used_.store(true, std::memory_order_relaxed); // once, so that launches of several threads share the line
   }
   const Driver &driver = context_.driver();
-  CurrentContext current(driver, context_.handle());
-  JITK_TRY(current.status());
   LaunchAttribute attributes[2];
   unsigned numAttributes = fillAttributes(parameters, attributes);
   if (driver->launchKernelEx) {
@@ -122,16 +124,18 @@ Status CudaFunction::launch(const LaunchParameters &parameters, StreamHandle str
         attributes,
         numAttributes,
     };
-    return driver.check(driver->launchKernelEx(&config, function_, parameters.arguments, nullptr), "cuLaunchKernelEx");
+    auto launchEx = [&] { return driver->launchKernelEx(&config, function_, parameters.arguments, nullptr); };
+    return isOfCurrentContext(stream) ? callWithin(driver, context_.handle(), "cuLaunchKernelEx", launchEx)
+                                      : callAnywhere(driver, context_.handle(), "cuLaunchKernelEx", launchEx);
   }
   if (parameters.isCluster()) {
     return unsupported("clusters need a driver of CUDA 11.8 or newer: got " + std::to_string(driver.version()));
   }
-  return driver.check(driver->launchKernel(function_, parameters.grid[0], parameters.grid[1], parameters.grid[2],
-                                           parameters.threads, parameters.threadsY, parameters.threadsZ,
-                                           parameters.sharedBytes, static_cast<CUstream>(stream), parameters.arguments,
-                                           nullptr),
-                      "cuLaunchKernel");
+  return callWithin(driver, context_.handle(), "cuLaunchKernel", [&] {
+    return driver->launchKernel(function_, parameters.grid[0], parameters.grid[1], parameters.grid[2],
+                                parameters.threads, parameters.threadsY, parameters.threadsZ, parameters.sharedBytes,
+                                static_cast<CUstream>(stream), parameters.arguments, nullptr);
+  });
 }
 
 /// The driver reads it only.

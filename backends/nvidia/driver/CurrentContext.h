@@ -27,6 +27,8 @@ public:
     }
   }
 
+  /// Whether it was not current, and now is.
+  bool pushed() const { return pushed_; }
   /// Whether it could be made current.
   Status status() const { return driver_.check(result_, "cuCtxPushCurrent"); }
 
@@ -35,6 +37,26 @@ private:
   api::CUresult result_ = api::CUDA_SUCCESS;
   bool pushed_ = false;
 };
+
+/// Makes a call in the device's context.
+template <typename Call> Status callWithin(const Driver &driver, api::CUcontext context, const char *name, Call call) {
+  CurrentContext current(driver, context);
+  JITK_TRY(current.status());
+  return driver.check(call(), name);
+}
+
+/// Makes a call that does nothing where it is refused, and that works in most contexts, so that asking for the current
+/// one would cost more than it saves: once as it is, and after a refusal once more in the device's context, if another
+/// one was current.
+template <typename Call> Status callAnywhere(const Driver &driver, api::CUcontext context, const char *name, Call call) {
+  api::CUresult result = call();
+  if (result != api::CUDA_SUCCESS) [[unlikely]] {
+    CurrentContext current(driver, context);
+    JITK_TRY(current.status());
+    return driver.check(current.pushed() ? call() : result, name);
+  }
+  return okStatus();
+}
 
 /// Lets the thread make calls that a capture forbids, such as loading code, while another thread captures a stream:
 /// they neither fail nor spoil the capture, for they are no work of that stream.

@@ -156,8 +156,8 @@ TEST_CASE("a launch passes its grid, its cluster, its attributes and its stream"
   CHECK(launch.sharedBytes == 1024);
   CHECK(launch.programmatic);
   CHECK(launch.stream == &stream);
-  CHECK(launch.hadContext);
-  CHECK_FALSE(fixture.called("cuCtxSynchronize"));
+  // A stream says where it belongs, so that nobody asks for the current context.
+  CHECK(fixture.fake->calls == std::vector<std::string>{"cuLaunchKernelEx"});
 }
 
 TEST_CASE("an old driver loads modules and launches without attributes") {
@@ -182,6 +182,21 @@ TEST_CASE("a tensor map is encoded by a thread that has no context") {
   alignas(64) std::array<uint8_t, 128> map;
   const uint64_t sizes[] = {64, 64}, strides[] = {128};
   const uint32_t box[] = {64, 64};
+  auto encode = [&] { return device->encodeTensorMap(map.data(), 6, 4096, sizes, strides, box, 3, L2Promotion::None).toString(); };
+  fixture.fake->calls.clear();
+  CHECK(encode() == "ok");
+  CHECK(fixture.contexts->empty());
+  CHECK(fixture.fake->calls == std::vector<std::string>{"cuTensorMapEncodeTiled", "cuCtxGetCurrent",
+                                                        "cuCtxPushCurrent_v2", "cuTensorMapEncodeTiled",
+                                                        "cuCtxPopCurrent_v2"});
+  fixture.contexts->push_back(fixture.engineContextOf(1)); // any will do
+  fixture.fake->calls.clear();
+  CHECK(encode() == "ok");
+  CHECK(fixture.fake->calls == std::vector<std::string>{"cuTensorMapEncodeTiled"});
+  fixture.fake->failures["cuTensorMapEncodeTiled"] = 1;
+  CHECK(encode() == "cuTensorMapEncodeTiled: error 1");
+  fixture.contexts->clear();
+  fixture.fake->failures.clear();
   for (L2Promotion promotion : {L2Promotion::None, L2Promotion::To256Bytes}) {
     CHECK(device->encodeTensorMap(map.data(), 6, 4096, sizes, strides, box, 3, promotion).ok());
     uint32_t encoded = 0;
