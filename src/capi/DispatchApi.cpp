@@ -28,9 +28,7 @@ jitk_status_t jitk_dispatch_create(jitk_plan_t plan, jitk_device_t device, jitk_
     }
     auto handle = std::make_unique<jitk_dispatch_s>(std::move(made), count);
     for (const std::shared_ptr<const Kernel> &kernel : handle->dispatch.kernels()) {
-      auto each = std::make_unique<jitk_kernel_s>();
-      each->runtime = plan->runtime;
-      each->served = {kernel, nullptr};
+      auto each = std::make_unique<jitk_kernel_s>(plan->runtime, Served{kernel, nullptr});
       handle->kernels.push_back(each.get());
       (void)each.release();
     }

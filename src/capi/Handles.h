@@ -80,11 +80,17 @@ struct jitk_device_s : jitk::capi::Counted {
 };
 
 struct jitk_kernel_s : jitk::capi::Counted {
-  std::shared_ptr<jitk::Runtime> runtime;
-  jitk::Served served;
+  jitk_kernel_s(std::shared_ptr<jitk::Runtime> owner, jitk::Served of)
+      : plain(of.kernel ? of.kernel->plain() : jitk::PlainLaunch::none()), runtime(std::move(owner)),
+        served(std::move(of)) {}
   /// The kernel that a launch runs now.
   const jitk::Kernel &current() const { return served.standIn ? served.standIn->current() : *served.kernel; }
-  uint32_t generation = jitk::processGeneration();
+
+  // A launch reads these, from the cache line of the count.
+  const uint32_t generation = jitk::processGeneration();
+  const jitk::PlainLaunch &plain; ///< of what is served, if that is a kernel
+  const std::shared_ptr<jitk::Runtime> runtime;
+  const jitk::Served served;
 };
 
 struct jitk_plan_s : jitk::capi::Counted {

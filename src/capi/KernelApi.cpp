@@ -51,18 +51,14 @@ static bool isUsual(jitk_kernel_t kernel, const jitk_launch_t *launch) {
   if (!isWhole) [[unlikely]] {
     return false;
   }
-  // Counted, not decided one by one: a branch for each would cost more than they do.
-  auto isMissing = [](const void *items, size_t count) { return int{!items} & int{count != 0}; };
-  int unusual = int{kernel->generation != processGeneration()} + int{!kernel->served.kernel} +
-                int{launch->device != nullptr} + int{launch->num_typed_scalars != 0} +
-                int{(launch->flags & ~JITK_LAUNCH_PROGRAMMATIC) != 0} +
-                isMissing(launch->tensors, launch->num_tensors) +
-                isMissing(launch->dimensions, launch->num_dimensions) + isMissing(launch->scalars, launch->num_scalars);
+  // Not decided one by one: a branch for each would cost more than they do.
+  uint64_t unusual = (kernel->generation ^ processGeneration()) | reinterpret_cast<uintptr_t>(launch->device) |
+                     (launch->flags & ~JITK_LAUNCH_PROGRAMMATIC);
   return unusual == 0;
 }
 
-[[gnu::noinline]] static jitk_status_t launchInFull(jitk_kernel_t kernel, const jitk_launch_t *launch,
-                                                    jitk_error_t *error) {
+[[gnu::noinline, gnu::cold]] static jitk_status_t launchInFull(jitk_kernel_t kernel, const jitk_launch_t *launch,
+                                                               jitk_error_t *error) {
   std::string key;
   return guard(error, key, [&]() -> Status {
     JITK_TRY(require(kernel, "kernel"));
@@ -98,10 +94,7 @@ Status jitk::capi::giveKernel(Result<Served> got, const std::shared_ptr<Runtime>
     key = keyNameOf(*runtime, *description.problem, device.device->target());
     return std::move(got).takeStatus();
   }
-  auto handle = std::make_unique<jitk_kernel_s>();
-  handle->runtime = runtime;
-  handle->served = *std::move(got);
-  *kernel = handle.release();
+  *kernel = new jitk_kernel_s(runtime, *std::move(got));
   return okStatus();
 }
 
@@ -188,7 +181,7 @@ jitk_status_t jitk_kernel_workspace_bytes(jitk_kernel_t kernel, const int64_t *d
 }
 
 jitk_status_t jitk_kernel_launch(jitk_kernel_t kernel, const jitk_launch_t *launch, jitk_error_t *error) {
-  if (isUsual(kernel, launch) && kernel->served.kernel->plain().launch(requestOf(*launch))) [[likely]] {
+  if (isUsual(kernel, launch) && kernel->plain.launch(requestOf(*launch))) [[likely]] {
     if (error) {
       *error = nullptr;
     }

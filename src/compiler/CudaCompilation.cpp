@@ -14,16 +14,22 @@ static uint32_t bytesOf(const UserArgument &argument) {
 
 /// Compares what is declared with what the PTX takes: a launch could not notice.
 static Status checkParameters(const UserKernel &kernel, const nvidia::CudaPtx &ptx) {
-  JITK_ASSIGN(std::vector<uint32_t> sizes, nvidia::parameterBytes(ptx.ptx, ptx.symbol));
-  if (sizes.size() != kernel.arguments.size()) {
-    return invalidArgument("number of arguments must be " + std::to_string(sizes.size()) +
+  JITK_ASSIGN(std::vector<nvidia::KernelParameter> parameters, nvidia::parametersOf(ptx.ptx, ptx.symbol));
+  if (parameters.size() != kernel.arguments.size()) {
+    return invalidArgument("number of arguments must be " + std::to_string(parameters.size()) +
                            ", as the source has them: got " + std::to_string(kernel.arguments.size()));
   }
-  for (size_t i = 0; i < sizes.size(); ++i) {
+  for (size_t i = 0; i < parameters.size(); ++i) {
     const UserArgument &argument = kernel.arguments[i];
-    if (sizes[i] != bytesOf(argument)) {
-      return invalidArgument("argument " + argument.name + " must have " + std::to_string(sizes[i]) +
+    const auto [bytes, alignment] = parameters[i];
+    if (bytes != bytesOf(argument)) {
+      return invalidArgument("argument " + argument.name + " must have " + std::to_string(bytes) +
                              " bytes, as the source has it: got " + std::to_string(bytesOf(argument)));
+    }
+    // A launch lays out the parameters by their sizes.
+    if (alignment != bytes) {
+      return invalidArgument("argument " + argument.name + " must be aligned to its " + std::to_string(bytes) +
+                             " bytes in the source: got " + std::to_string(alignment));
     }
   }
   return okStatus();

@@ -2,6 +2,8 @@
 
 #pragma once
 
+#include <cstddef>
+
 namespace jitk {
 
 /// As the driver's CUlaunchConfig.
@@ -13,6 +15,20 @@ struct DirectLaunchConfig {
   unsigned numAttributes;
 };
 static_assert(sizeof(DirectLaunchConfig) == 56);
+
+/// The parameters of a launch in one piece, as they lie in the function's memory, for cuLaunchKernelEx's `extra`. The
+/// driver copies them at once, where of an array of pointers it copies each.
+class DirectLaunchParameters {
+public:
+  /// Both are looked at while the launch is enqueued.
+  DirectLaunchParameters(void *buffer, const size_t *bytes)
+      : extra_{reinterpret_cast<void *>(1), buffer, reinterpret_cast<void *>(2), const_cast<size_t *>(bytes), nullptr} {
+  }
+  void **extra() { return extra_; }
+
+private:
+  void *extra_[5]; ///< CU_LAUNCH_PARAM_BUFFER_POINTER, CU_LAUNCH_PARAM_BUFFER_SIZE, CU_LAUNCH_PARAM_END
+};
 
 /// cuLaunchKernelEx, or a function that is called like it, and what to call it with. It may be called in any context:
 /// where the function can be launched in its own alone, the call is refused. A refusal, any answer but zero, enqueues

@@ -3,10 +3,10 @@
 #pragma once
 
 #include "src/ops/SizeRules.h"
+#include "src/runtime/BoundGrid.h"
 #include "src/runtime/Device.h"
 #include "src/runtime/EntrySource.h"
 #include "src/runtime/LaunchRequest.h"
-#include "src/runtime/BoundGrid.h"
 #include "src/runtime/PlainLaunch.h"
 #include "src/runtime/Problem.h"
 #include "src/runtime/Recipe.h"

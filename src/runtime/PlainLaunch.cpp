@@ -14,40 +14,55 @@ void PlainLaunch::bind(const Recipe &recipe, const SizeRules &rules, const Direc
   enqueue_ = !fixed.isCluster() && bindAll(recipe, rules) ? direct.enqueue : nullptr;
 }
 
+const PlainLaunch &PlainLaunch::none() {
+  static const PlainLaunch declining{};
+  return declining;
+}
+
 bool PlainLaunch::bindAll(const Recipe &recipe, const SizeRules &rules) {
-  bool fits = recipe.steps.size() == 1 && recipe.tensorMaps.empty() && recipe.tensors.size() <= kTensors &&
-              recipe.scalars.size() <= kScalars && recipe.steps[0].arguments.size() <= kArguments;
+  bool fits = recipe.steps.size() == 1 && recipe.tensorMaps.empty() && !recipe.tensors.empty() &&
+              recipe.tensors.size() <= kTensors && recipe.scalars.size() <= kScalars;
   bool needsWorkspace = !recipe.workspaceBytes.isConstant() || recipe.workspaceBytes.evaluate({}) > 0;
   bool onlyFloats = std::all_of(recipe.scalars.begin(), recipe.scalars.end(),
                                 [](const ScalarForm &scalar) { return scalar.type == ScalarType::Fp32; });
-  if (!fits || needsWorkspace || !onlyFloats || !bindSizes(recipe, rules) || !bindGrid(recipe.steps[0])) {
+  std::optional<Items> sizes = sizeItems(rules);
+  if (!fits || needsWorkspace || !onlyFloats || !sizes || sizes->size() != recipe.dimensions.size()) {
     return false;
   }
-  numTensors_ = static_cast<uint8_t>(recipe.tensors.size());
+  numTensorsOnceBegun_ = static_cast<uint8_t>(recipe.tensors.size());
+  numDimensions_ = static_cast<uint8_t>(recipe.dimensions.size());
   numScalars_ = static_cast<uint8_t>(recipe.scalars.size());
-  std::transform(recipe.alignments.begin(), recipe.alignments.end(), misaligned_,
-                 [](uint32_t alignment) { return alignment - 1; });
-  const std::vector<Argument> &arguments = recipe.steps[0].arguments;
-  return std::all_of(arguments.begin(), arguments.end(),
-                     [&](const Argument &argument) { return bindArgument(argument); });
+  return bindGrid(recipe.steps[0]) && bindArguments(recipe.steps[0], tensorItems(recipe.alignments), *sizes);
+}
+
+/// Addresses: aligned, and not zero.
+PlainLaunch::Items PlainLaunch::tensorItems(const std::vector<uint32_t> &alignments) {
+  Items items;
+  for (uint32_t alignment : alignments) {
+    auto offset = static_cast<uint16_t>(items.size() * sizeof(uint64_t));
+    items.push_back({Item::Tensors, offset, 0, alignment - 1, 1, UINT64_MAX - 1});
+  }
+  return items;
 }
 
 /// Sizes of more than 31 bits are declined, so that each can be an argument of 32 bits.
-bool PlainLaunch::bindSizes(const Recipe &recipe, const SizeRules &rules) {
+std::optional<PlainLaunch::Items> PlainLaunch::sizeItems(const SizeRules &rules) {
   std::optional<std::vector<SizeRules::Limits>> limits = rules.sufficientLimits();
   if (!limits || limits->size() > kDimensions) {
-    return false;
+    return std::nullopt;
   }
+  Items items;
   for (const SizeRules::Limits &limit : *limits) {
     int64_t most = std::min<int64_t>(limit.bound, INT32_MAX);
     bool hasOneRange = limit.least >= 0 && limit.least <= most;
     if (!hasOneRange || limit.divisor > most + 1 || !std::has_single_bit(static_cast<uint64_t>(limit.divisor))) {
-      return false;
+      return std::nullopt;
     }
-    sizes_[numDimensions_++] = {static_cast<uint32_t>(limit.least), static_cast<uint32_t>(most - limit.least),
-                                static_cast<uint32_t>(limit.divisor - 1)};
+    auto offset = static_cast<uint16_t>(items.size() * sizeof(int64_t));
+    items.push_back({Item::Dimensions, offset, 0, static_cast<uint64_t>(limit.divisor - 1),
+                     static_cast<uint64_t>(limit.least), static_cast<uint64_t>(most - limit.least)});
   }
-  return numDimensions_ == recipe.dimensions.size();
+  return items;
 }
 
 /// ceil(dimension / constant), or the dimension itself, without an evaluation.
@@ -81,26 +96,64 @@ bool PlainLaunch::bindGrid(const LaunchStep &step) {
   return true;
 }
 
-bool PlainLaunch::bindArgument(const Argument &argument) {
-  Place place = {Place::Tensors, static_cast<uint16_t>(argument.index * sizeof(uint64_t))};
+/// The item of an argument that is no scalar; none if there is no room for it, or it must be worked out.
+std::optional<PlainLaunch::Item> PlainLaunch::itemOf(const Argument &argument, const Items &tensors,
+                                                     const Items &sizes) {
+  using Kind = Argument::Kind;
   const std::vector<Expression::Term> &terms = argument.expression.terms();
-  bool isNumber = argument.kind == Argument::Kind::Integer32 || argument.kind == Argument::Kind::Integer64;
-  if (argument.kind == Argument::Kind::Scalar) {
-    place.array = Place::Scalars;
-  } else if (isNumber && terms.size() == 1 && terms[0].op == Expression::Op::Dimension) {
-    place = {Place::Dimensions, static_cast<uint16_t>(terms[0].value * sizeof(int64_t))};
-  } else if (argument.kind == Argument::Kind::Null || (isNumber && argument.expression.isConstant())) {
-    int64_t value = isNumber ? argument.expression.evaluate({}) : 0;
-    bool fits = argument.kind != Argument::Kind::Integer32 || value == static_cast<int32_t>(value);
-    if (numConstants_ == kConstants || !fits) {
+  bool isNumber = argument.kind == Kind::Integer32 || argument.kind == Kind::Integer64;
+  if (argument.kind == Kind::Tensor) {
+    return tensors[argument.index];
+  }
+  if (isNumber && terms.size() == 1 && terms[0].op == Expression::Op::Dimension) {
+    return sizes[static_cast<size_t>(terms[0].value)];
+  }
+  bool isConstant = argument.kind == Kind::Null || (isNumber && argument.expression.isConstant());
+  int64_t value = isNumber && isConstant ? argument.expression.evaluate({}) : 0;
+  bool fits = argument.kind != Kind::Integer32 || value == static_cast<int32_t>(value);
+  if (!isConstant || !fits || numConstants_ == kConstants) {
+    return std::nullopt;
+  }
+  constants_[numConstants_] = static_cast<uint64_t>(value);
+  return Item{Item::Constants, static_cast<uint16_t>(numConstants_++ * sizeof(uint64_t))};
+}
+
+/// Each parameter lies at the next multiple of its size, as the compiler lays them out.
+bool PlainLaunch::bindArguments(const LaunchStep &step, const Items &tensors, const Items &sizes) {
+  Items items;
+  std::vector<bool> isPassed[Item::NumArrays] = {std::vector<bool>(tensors.size()), std::vector<bool>(sizes.size()),
+                                                 std::vector<bool>(kConstants)};
+  size_t end = 0;
+  for (const Argument &argument : step.arguments) {
+    bool isScalar = argument.kind == Argument::Kind::Scalar;
+    size_t bytes = isScalar || argument.kind == Argument::Kind::Integer32 ? 4 : 8;
+    size_t begin = (end + bytes - 1) / bytes * bytes;
+    end = begin + bytes;
+    if (isScalar && numScalarArguments_ < kScalars) {
+      scalarArguments_[numScalarArguments_++] = {static_cast<uint16_t>(begin), static_cast<uint16_t>(argument.index)};
+      continue;
+    }
+    std::optional<Item> item = isScalar ? std::nullopt : itemOf(argument, tensors, sizes);
+    if (!item) {
       return false;
     }
-    place = {Place::Constants, static_cast<uint16_t>(numConstants_ * sizeof(uint64_t))};
-    constants_[numConstants_++] = static_cast<uint64_t>(value);
-  } else if (argument.kind != Argument::Kind::Tensor) {
+    item->destination = static_cast<uint16_t>(begin);
+    isPassed[item->array][item->offset / sizeof(uint64_t)] = true;
+    items.push_back(*item);
+  }
+  for (const Items *given : {&tensors, &sizes}) {
+    for (Item item : *given) {
+      if (!isPassed[item.array][item.offset / sizeof(uint64_t)]) {
+        item.destination = static_cast<uint16_t>((end + 7) / 8 * 8);
+        items.push_back(item);
+      }
+    }
+  }
+  if (items.size() > kItems || end > kBufferBytes - sizeof(uint64_t)) {
     return false;
   }
-  places_[numArguments_++] = place;
+  itemsEnd_ = std::copy(items.begin(), items.end(), items_);
+  parameterBytes_ = end;
   return true;
 }
 

@@ -117,6 +117,9 @@ class UserKernels(CliTest):
                                  "argument n must have 4 bytes, as the source has it: got 8")):
             with self.subTest(arguments):
                 self.assertIn(said, self.prepare(cuda(arguments=arguments))[0]["error"])
+        halves = "struct P { int low, high; };\nextern \"C\" __global__ void axpy(P n, float *x) {}"
+        self.assertIn("argument m must be aligned to its 8 bytes in the source: got 4",
+                      self.prepare(cuda(source=halves, arguments="m: int64 = n, x: read fp32[n]"))[0]["error"])
 
     def test_no_emulator_takes_cuda(self):
         record = self.prepare(cuda(), target="emulator:sm_90a")[0]

@@ -509,7 +509,7 @@ static CUresult refusalInContext(const Function &function, const void *stream) {
                                                               : CUDA_ERROR_INVALID_CONTEXT;
 }
 
-FAKE_EXPORT CUresult cuLaunchKernelEx(const LaunchConfig *config, void *handle, void **, void **) {
+FAKE_EXPORT CUresult cuLaunchKernelEx(const LaunchConfig *config, void *handle, void **, void **extra) {
   const Function &function = *static_cast<Function *>(handle);
   CUresult refusal = refusalInContext(function, config->stream);
   if (refusal == CUDA_SUCCESS ? !countLaunch(function) : !fake_cuda()->remember) {
@@ -537,6 +537,15 @@ FAKE_EXPORT CUresult cuLaunchKernelEx(const LaunchConfig *config, void *handle, 
     if (attribute.id == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION) {
       launch.programmatic = attribute.value.programmaticStreamSerializationAllowed != 0;
     }
+  }
+  enum : uintptr_t { End = 0, BufferPointer = 1, BufferSize = 2 };
+  auto key = [&](size_t at) { return reinterpret_cast<uintptr_t>(extra[at]); };
+  if (extra && (key(0) != BufferPointer || key(2) != BufferSize || key(4) != End)) {
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+  if (extra) {
+    const auto *bytes = static_cast<const uint8_t *>(extra[1]);
+    launch.parameters.assign(bytes, bytes + *static_cast<const size_t *>(extra[3]));
   }
   std::lock_guard lock(mutex);
   fake_cuda()->launches.push_back(launch);

@@ -16,7 +16,8 @@ struct FakeLaunch {
   unsigned cluster[3]; ///< 1, 1, 1 without the attribute
   bool programmatic;
   void *stream;
-  bool hadContext; ///< whether the function's context was current
+  bool hadContext;                      ///< whether the function's context was current
+  std::vector<uint8_t> parameters = {}; ///< of a launch that gives them in one piece
 };
 
 /// One use of the driver's linker.

@@ -13,12 +13,14 @@
 
 namespace jitk::test {
 
-/// One launch as the device saw it. Arguments are the first eight bytes of each parameter.
+/// One launch as the device saw it. Arguments are the first eight bytes of each parameter; a direct launch gives its
+/// parameters in one piece.
 struct StubLaunch {
   std::string symbol;
   LaunchParameters parameters;
   std::vector<uint64_t> arguments;
   StreamHandle stream;
+  std::vector<uint8_t> packed = {};
 };
 
 /// What a stub device was asked to do. Shared by the device, its modules and the test.
@@ -49,8 +51,7 @@ public:
       std::memcpy(&value, parameters.arguments[i], sizeof value);
       seen.arguments.push_back(value);
     }
-    std::lock_guard lock(record_->mutex);
-    record_->launches.push_back(std::move(seen));
+    note(std::move(seen));
     return okStatus();
   }
 
@@ -62,7 +63,14 @@ private:
   static constexpr bool kProgrammatic = true;
 
   /// As the driver, which knows of launches what is in their configuration.
-  static int enqueue(const DirectLaunchConfig *config, void *function, void **arguments, void **) {
+  static int enqueue(const DirectLaunchConfig *config, void *function, void **, void **extra) {
+    auto &self = *static_cast<StubFunction *>(function);
+    if (self.record_->refusesDirect) {
+      return 1;
+    }
+    if (!self.remember_) {
+      return 0;
+    }
     LaunchParameters parameters;
     parameters.grid = {config->grid[0], config->grid[1], config->grid[2]};
     parameters.threads = config->block[0];
@@ -70,9 +78,16 @@ private:
     parameters.threadsZ = config->block[2];
     parameters.sharedBytes = config->sharedBytes;
     parameters.programmaticLaunch = config->numAttributes == 1 && *static_cast<const bool *>(config->attributes);
-    parameters.arguments = arguments;
-    auto &self = *static_cast<StubFunction *>(function);
-    return !self.record_->refusesDirect && self.launch(parameters, config->stream).ok() ? 0 : 1;
+    // The driver's own names for what follows them, and its end.
+    bool isPacked = extra[0] == reinterpret_cast<void *>(1) && extra[2] == reinterpret_cast<void *>(2) && !extra[4];
+    const auto *buffer = static_cast<const uint8_t *>(extra[1]);
+    self.note({self.symbol_, parameters, {}, config->stream, {buffer, buffer + *static_cast<size_t *>(extra[3])}});
+    return isPacked ? 0 : 1;
+  }
+
+  void note(StubLaunch seen) {
+    std::lock_guard lock(record_->mutex);
+    record_->launches.push_back(std::move(seen));
   }
 
   std::shared_ptr<StubRecord> record_;

@@ -179,6 +179,46 @@ TEST_SUITE("gpu") {
     CHECK(replayed == tensors.bytes(kOutput));
   }
 
+  TEST_CASE("parameters of any size and order arrive, of the first launch as of later ones") {
+    // Numbers of four bytes that stand alone and in pairs, before addresses and numbers of eight.
+    const Session &session = Session::get();
+    api::Kernel kernel = api::Kernel::obtain(
+        session.runtime, session.device,
+        api::Description::create(
+            "user_kernel",
+            {{"language", "cuda"},
+             {"source",
+              "extern \"C\" __global__ void echo(float f, long long *to, int a, const float *from, int b, int c,\n"
+              "                                float g, long long d, int e, float h) {\n"
+              "  long long seen[] = {a, b, c, d, e, (long long)f, (long long)g, (long long)h, (long long)*from};\n"
+              "  for (int i = 0; i < 9; ++i) { to[i] = seen[i]; }\n"
+              "}\n"},
+             {"entry", "echo"},
+             {"arguments", "f: fp32, to: written int64[9], a: int32, from: fp32[1], b: int32, c: int32, g: fp32, "
+                           "d: int64, e: int32, h: fp32"},
+             {"grid", "1"},
+             {"block", "1"},
+             {"a", "*"},
+             {"b", "*"},
+             {"c", "*"},
+             {"d", "*"},
+             {"e", "*"}}));
+    constexpr size_t kBytes = 9 * sizeof(int64_t);
+    api::Buffer to(session.device, kBytes), from(session.device, sizeof(float));
+    const float read = 9;
+    session.device.copyToDevice(from.address(), &read, sizeof read);
+    for (int64_t round = 0; round < 3; ++round) {
+      CAPTURE(round);
+      session.device.fill(to.address(), 0xFF, kBytes);
+      kernel.launch({to.address(), from.address()}, {10 + round, 20, 30, 40, 50 + round},
+                    {6.0F + float(round), 7.0F, 8.0F});
+      session.device.synchronize();
+      std::vector<int64_t> found(9);
+      session.device.copyToHost(found.data(), to.address(), kBytes);
+      CHECK(found == std::vector<int64_t>{10 + round, 20, 30, 40, 50 + round, 6 + round, 7, 8, 9});
+    }
+  }
+
   TEST_CASE("a wrong address or device is refused, and nothing is enqueued") {
     OnDevice tensors(kMatmul, 3);
     api::Kernel kernel = obtain(Session::get().runtime, kMatmul);

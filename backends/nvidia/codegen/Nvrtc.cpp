@@ -203,9 +203,16 @@ Result<std::shared_ptr<const CudaCompiler>> openCudaCompiler(const std::string &
   return unavailable("no NVRTC library, which kernels in CUDA C++ need: searched " + searched).atStage("build");
 }
 
-/// Bytes of the parameter that a declaration such as ".param .align 8 .b8 name[16]" or ".param .u64 name" is of.
-static uint32_t declaredBytes(std::string_view declaration) {
-  uint32_t count = 1, bits = 0;
+/// The number at the beginning of a text; `otherwise` if there is none.
+static uint32_t numberAt(std::string_view text, uint32_t otherwise) {
+  uint32_t number = otherwise;
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return number;
+}
+
+/// Of a declaration such as ".param .align 8 .b8 name[16]" or ".param .u64 name", which lies at a multiple of its size.
+static KernelParameter declaredParameter(std::string_view declaration) {
+  uint32_t bits = 0;
   for (size_t at = declaration.find('.'); at != std::string_view::npos; at = declaration.find('.', at + 1)) {
     std::string_view word = declaration.substr(at + 1, declaration.find_first_of(" \t", at) - at - 1);
     if (word.size() > 1 && std::string_view("bsuf").find(word.front()) != std::string_view::npos) {
@@ -214,26 +221,28 @@ static uint32_t declaredBytes(std::string_view declaration) {
       bits = error == std::errc() && end == word.data() + word.size() ? found : bits;
     }
   }
-  if (size_t bracket = declaration.rfind('['); bracket != std::string_view::npos) {
-    std::from_chars(declaration.data() + bracket + 1, declaration.data() + declaration.size(), count);
-  }
-  return count * bits / 8;
+  size_t bracket = declaration.rfind('[');
+  bool isArray = bracket != std::string_view::npos;
+  uint32_t bytes = (isArray ? numberAt(declaration.substr(bracket + 1), 1) : 1) * bits / 8;
+  constexpr std::string_view kAlign = ".align ";
+  size_t align = declaration.find(kAlign);
+  return {bytes, align == std::string_view::npos ? bits / 8 : numberAt(declaration.substr(align + kAlign.size()), 0)};
 }
 
-Result<std::vector<uint32_t>> parameterBytes(std::string_view ptx, const std::string &symbol) {
+Result<std::vector<KernelParameter>> parametersOf(std::string_view ptx, const std::string &symbol) {
   std::string name = ".entry " + symbol + "(";
   size_t at = ptx.find(name);
   if (at == std::string_view::npos) {
     return internalError("PTX has no kernel " + symbol);
   }
   std::string_view list = ptx.substr(at + name.size(), ptx.find(')', at) - at - name.size());
-  std::vector<uint32_t> sizes;
+  std::vector<KernelParameter> parameters;
   while (list.find(".param") != std::string_view::npos) {
     std::string_view declaration = list.substr(0, list.find(','));
-    sizes.push_back(declaredBytes(declaration));
+    parameters.push_back(declaredParameter(declaration));
     list.remove_prefix(std::min(declaration.size() + 1, list.size()));
   }
-  return sizes;
+  return parameters;
 }
 
 } // namespace jitk::nvidia

@@ -41,7 +41,13 @@ public:
 /// Opens NVRTC; an empty path means the usual places. Fails with Unavailable, naming every place that was searched.
 Result<std::shared_ptr<const CudaCompiler>> openCudaCompiler(const std::string &path = {});
 
-/// Bytes of each parameter of a kernel of a PTX module, in their order. Fails with Internal if it has no such kernel.
-Result<std::vector<uint32_t>> parameterBytes(std::string_view ptx, const std::string &symbol);
+/// A parameter of a kernel: its size, and what its place among the parameters is a multiple of.
+struct KernelParameter {
+  uint32_t bytes = 0, alignment = 0;
+  bool operator==(const KernelParameter &) const = default;
+};
+
+/// The parameters of a kernel of a PTX module, in their order. Fails with Internal if it has no such kernel.
+Result<std::vector<KernelParameter>> parametersOf(std::string_view ptx, const std::string &symbol);
 
 } // namespace jitk::nvidia

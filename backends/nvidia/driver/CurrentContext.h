@@ -48,7 +48,8 @@ template <typename Call> Status callWithin(const Driver &driver, api::CUcontext 
 /// Makes a call that does nothing where it is refused, and that works in most contexts, so that asking for the current
 /// one would cost more than it saves: once as it is, and after a refusal once more in the device's context, if another
 /// one was current.
-template <typename Call> Status callAnywhere(const Driver &driver, api::CUcontext context, const char *name, Call call) {
+template <typename Call>
+Status callAnywhere(const Driver &driver, api::CUcontext context, const char *name, Call call) {
   api::CUresult result = call();
   if (result != api::CUDA_SUCCESS) [[unlikely]] {
     CurrentContext current(driver, context);

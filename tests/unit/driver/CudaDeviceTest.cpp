@@ -182,7 +182,9 @@ TEST_CASE("a tensor map is encoded by a thread that has no context") {
   alignas(64) std::array<uint8_t, 128> map;
   const uint64_t sizes[] = {64, 64}, strides[] = {128};
   const uint32_t box[] = {64, 64};
-  auto encode = [&] { return device->encodeTensorMap(map.data(), 6, 4096, sizes, strides, box, 3, L2Promotion::None).toString(); };
+  auto encode = [&] {
+    return device->encodeTensorMap(map.data(), 6, 4096, sizes, strides, box, 3, L2Promotion::None).toString();
+  };
   fixture.fake->calls.clear();
   CHECK(encode() == "ok");
   CHECK(fixture.contexts->empty());
@@ -538,6 +540,9 @@ TEST_CASE("plain kernels of two devices are enqueued once each, in their own con
         REQUIRE(fixture.fake->launches.size() == 1);
         CHECK(fixture.fake->launches[0].grid[0] == 3);
         CHECK(fixture.fake->launches[0].stream == on);
+        // An address and a number, in one piece unless the driver refused that.
+        const std::vector<uint8_t> packed = {0, 0x10, 0, 0, 0, 0, 0, 0, 44, 1, 0, 0};
+        CHECK(fixture.fake->launches[0].parameters == (!on && current != i ? std::vector<uint8_t>() : packed));
         // The default stream is the current context's: there the driver is asked once more, in the kernel's own.
         bool refused = !on && current != i;
         CHECK(fixture.fake->numCalls["cuLaunchKernelEx"] == (refused ? 2 : 1));

@@ -36,9 +36,9 @@ TEST_SUITE("nvidia/Nvrtc") {
     REQUIRE_MESSAGE(plain.ok(), plain.status().toolOutput());
     CHECK(plain->symbol == "k");
     CHECK(plain->ptx.find(".target sm_90a") != std::string::npos);
-    Result<std::vector<uint32_t>> sizes = parameterBytes(plain->ptx, "k");
-    REQUIRE(sizes.ok());
-    CHECK(*sizes == std::vector<uint32_t>{8, 4, 8});
+    Result<std::vector<KernelParameter>> parameters = parametersOf(plain->ptx, "k");
+    REQUIRE(parameters.ok());
+    CHECK(*parameters == std::vector<KernelParameter>{{8, 8}, {4, 4}, {8, 8}});
 
     Result<CudaPtx> instance = compiler->compile(
         {"struct S { int v[5]; };\ntemplate <typename T, int n> __global__ void k(T *p, S s) { p[n] = s.v[n]; }",
@@ -47,7 +47,7 @@ TEST_SUITE("nvidia/Nvrtc") {
          {}},
         sm90a);
     REQUIRE_MESSAGE(instance.ok(), instance.status().toolOutput());
-    CHECK(*parameterBytes(instance->ptx, instance->symbol) == std::vector<uint32_t>{8, 20});
+    CHECK(*parametersOf(instance->ptx, instance->symbol) == std::vector<KernelParameter>{{8, 8}, {20, 4}});
   }
 
   TEST_CASE("options and headers reach NVRTC, and the toolkit's headers are found") {
