@@ -440,7 +440,7 @@ static std::string specializedText(const Problem &problem) {
 static std::string plainText(const Problem &problem) {
   const Description &description = problem.description;
   const std::string &op = description.op();
-  if (!op.ends_with("fp8_block_matmul") || !description.dimension("k").isStatic()) {
+  if (!op.ends_with("fp8_block_matmul") || !description.dimension("k").isStatic() || hasRowsApart(description)) {
     return "";
   }
   std::string text = op + " out_dtype=" + description.word("out_dtype") + " m=* n=* k=*";
