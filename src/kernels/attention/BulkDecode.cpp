@@ -19,7 +19,6 @@
 #include "src/kernels/vocabulary/Ring.h"
 #include "src/kernels/vocabulary/Roles.h"
 #include "src/kernels/vocabulary/TileRows.h"
-#include "src/runtime/SharedMemory.h"
 
 #include <limits>
 #include <numbers>
@@ -40,9 +39,7 @@ static int64_t pieceRows(const PagedDecodeProblem &problem) { return std::gcd(pr
 static llvm::SmallVector<DimensionPart> partsOf(int64_t dim) { return splitDimension(dim, kLeastChunk); }
 
 std::optional<BulkTile> chooseBulkTile(const PagedDecodeProblem &problem, const Target &target) {
-  constexpr int64_t kPanel = 64, kMostParts = 2, kMostDim = 256;
-  constexpr int64_t kSharedBytes = sharedMemoryLimit(90), kReserved = 4096, kElementBytes = 2, kMostStages = 8;
-  constexpr int64_t kSliceBytes = kRows * kSliceColumns * 4;
+  constexpr int64_t kPanel = 64, kMostParts = 2, kMostDim = 256, kElementBytes = 2;
   bool isServed = target.capability == 90 && target.archSpecific;
   for (int64_t dim : {problem.keyDim, problem.valueDim}) {
     isServed = isServed && dim % kPanel == 0 && dim <= kMostDim && int64_t(partsOf(dim).size()) <= kMostParts;
@@ -51,13 +48,13 @@ std::optional<BulkTile> chooseBulkTile(const PagedDecodeProblem &problem, const 
     return std::nullopt;
   }
   BulkTile tile;
-  // Of smaller pieces TMA would have too many to start.
-  constexpr int64_t kLeastPiece = 16, kWide = 128;
+  // Pieces of 16 keys are moved faster by threads than by TMA.
+  constexpr int64_t kLeastPiece = 32;
   tile.gathers = pieceRows(problem) < kLeastPiece;
-  tile.keys = std::max(problem.keyDim, problem.valueDim) <= kWide ? 128 : 64;
-  int64_t queries = kRows * problem.keyDim * kElementBytes;
+  // With 128 KB in flight on each multiprocessor the memory is slower than with 96.
+  constexpr int64_t kBytesReady = 96 << 10, kFewestStages = 2;
   int64_t block = tile.keys * (problem.keyDim + problem.valueDim) * kElementBytes;
-  tile.stages = std::min((kSharedBytes - kReserved - kSliceBytes - queries) / block, kMostStages);
+  tile.stages = std::max(kBytesReady / block, kFewestStages);
   return tile;
 }
 
@@ -102,6 +99,7 @@ private:
 
   struct State {
     SoftmaxState softmax;
+    Value weights;                   ///< of the last block, whose product with the values is still to come
     SmallVector<Value> accumulators; ///< f32 [64, part] of each part of the values
     RingPosition keys, values;
   };
@@ -109,9 +107,17 @@ private:
   Carried pack(const State &state) const;
   void consume();
   void loadQueries(const DecodedRows &rows, Value sequence);
-  State attend(const DecodedKeys &keys, Value block, Value ends, Value seenByAll, State state);
-  Value scores(const RingPosition &keys);
-  Value mask(Value scores, Value firstKey, Value ends);
+  /// Of a part's rows: the first key that each does not see, i32 [64], and the first that some row does not.
+  struct Seen {
+    Value ends, byAll;
+  };
+  State attend(const DecodedKeys &keys, const Seen &seen, State state);
+  State firstBlock(const DecodedKeys &keys, const Seen &seen, State state);
+  State nextBlock(const DecodedKeys &keys, Value block, const Seen &seen, State state);
+  State lastProduct(State state);
+  Value startScores(const RingPosition &keys);
+  SmallVector<Value> startOutputs(const State &state);
+  Value scaled(Value scores, Value firstKey, const Seen &seen);
 
   KernelBuilder &b;
   const PagedDecodeProblem &problem_;
@@ -291,13 +297,16 @@ BulkDecodeWriter::Carried BulkDecodeWriter::gather(const DecodedKeys &keys, Valu
 
 BulkDecodeWriter::State BulkDecodeWriter::unpack(ValueRange values) const {
   size_t parts = valueParts_.size();
-  ValueRange rest = values.drop_front(2 + parts);
-  return {
-      {values[0], values[1]}, {values.begin() + 2, values.begin() + 2 + parts}, {rest[0], rest[1]}, {rest[2], rest[3]}};
+  ValueRange rest = values.drop_front(3 + parts);
+  return {{values[0], values[1]},
+          values[2],
+          {values.begin() + 3, values.begin() + 3 + parts},
+          {rest[0], rest[1]},
+          {rest[2], rest[3]}};
 }
 
 BulkDecodeWriter::Carried BulkDecodeWriter::pack(const State &state) const {
-  Carried values = {state.softmax.maximum, state.softmax.sum};
+  Carried values = {state.softmax.maximum, state.softmax.sum, state.weights};
   llvm::append_range(values, state.accumulators);
   values.append({state.keys.slot, state.keys.phase, state.values.slot, state.values.phase});
   return values;
@@ -312,53 +321,96 @@ void BulkDecodeWriter::loadQueries(const DecodedRows &rows, Value sequence) {
   }
 }
 
-Value BulkDecodeWriter::scores(const RingPosition &keys) {
+Value BulkDecodeWriter::startScores(const RingPosition &keys) {
   Value sum = b.full(0, {kRows, tile_.keys}, b.getF32Type());
   for (auto [tile, query] : llvm::enumerate(queries_)) {
     Value key = b.transposeBuffer(keys_->tile(keys, unsigned(tile)));
     sum = b.startProduct(query, key, sum, /*accumulates=*/tile > 0);
   }
+  return sum;
+}
+
+SmallVector<Value> BulkDecodeWriter::startOutputs(const State &state) {
+  SmallVector<Value> sums;
+  for (auto [tile, accumulator] : llvm::enumerate(state.accumulators)) {
+    sums.push_back(b.startProduct(state.weights, values_->tile(state.values, unsigned(tile)), accumulator));
+  }
+  return sums;
+}
+
+/// Base-2 scores of a block, -inf where a row does not see the key.
+Value BulkDecodeWriter::scaled(Value scores, Value firstKey, const Seen &seen) {
   Value scale = b.mulf(b.scalar("scale"), b.f32(std::numbers::log2e));
-  return b.mulf(b.awaitProducts(sum, 0), b.splat(scale, {kRows, tile_.keys}));
+  Value scaled = b.mulf(scores, b.splat(scale, {kRows, tile_.keys}));
+  Value isCut = b.lessThan(seen.byAll, b.add(firstKey, b.i32(tile_.keys)));
+  auto masked = [&] {
+    Value keys = b.asRow(b.add(b.splat(firstKey, {tile_.keys}), b.range(tile_.keys)), kRows);
+    constexpr double kNone = -std::numeric_limits<double>::infinity();
+    return Carried{b.select(b.lessThan(keys, b.asColumn(seen.ends, tile_.keys)), scaled,
+                            b.full(kNone, {kRows, tile_.keys}, b.getF32Type()))};
+  };
+  return b.ifThen(isCut, masked, {scaled}).front();
 }
 
-Value BulkDecodeWriter::mask(Value scores, Value firstKey, Value ends) {
-  Value keys = b.asRow(b.add(b.splat(firstKey, {tile_.keys}), b.range(tile_.keys)), kRows);
-  constexpr double kNone = -std::numeric_limits<double>::infinity();
-  return b.select(b.lessThan(keys, b.asColumn(ends, tile_.keys)), scores,
-                  b.full(kNone, {kRows, tile_.keys}, b.getF32Type()));
-}
-
-BulkDecodeWriter::State BulkDecodeWriter::attend(const DecodedKeys &keys, Value block, Value ends, Value seenByAll,
-                                                 State state) {
+BulkDecodeWriter::State BulkDecodeWriter::firstBlock(const DecodedKeys &keys, const Seen &seen, State state) {
   keys_->await(state.keys);
-  Value scaled = scores(state.keys);
+  Value scores = b.awaitProducts(startScores(state.keys), 0);
   keys_->release(state.keys.slot);
   state.keys = keys_->next(state.keys);
-  Value first = firstKey(keys, block);
-  Value isCut = b.lessThan(seenByAll, b.add(first, b.i32(tile_.keys)));
-  scaled = b.ifThen(isCut, [&] { return Carried{mask(scaled, first, ends)}; }, {scaled}).front();
-
-  SoftmaxParts parts = accumulateLazily(b, state.softmax, {scaled}, 1);
-  Value isRescaled = b.warpAny(parts.isRescaled);
+  SoftmaxParts parts = accumulateLazily(b, state.softmax, {scaled(scores, firstKey(keys, b.i32(0)), seen)}, 1);
   state.softmax = parts.state;
+  state.weights = b.convert(parts.weights.front(), problem_.type);
+  return state;
+}
+
+BulkDecodeWriter::State BulkDecodeWriter::nextBlock(const DecodedKeys &keys, Value block, const Seen &seen,
+                                                    State state) {
+  keys_->await(state.keys);
+  Value scores = startScores(state.keys);
+  values_->await(state.values);
+  SmallVector<Value> sums = startOutputs(state);
+  scores = b.awaitProducts(scores, unsigned(sums.size()));
+  keys_->release(state.keys.slot);
+  state.keys = keys_->next(state.keys);
+  SoftmaxParts parts = accumulateLazily(b, state.softmax, {scaled(scores, firstKey(keys, block), seen)}, 1);
+  Value isRescaled = b.warpAny(parts.isRescaled);
+  // A loop that ends at once keeps the assembler from moving the softmax behind the wait for the products beside it.
+  values_->await(state.values);
+  SmallVector<Value> inFlight = sums;
+  inFlight.push_back(parts.weights.front());
+  SmallVector<Value> done = b.awaitProducts(inFlight, 0);
+  state.weights = b.convert(done.pop_back_val(), problem_.type);
+  values_->release(state.values.slot);
+  state.values = values_->next(state.values);
   auto rescaled = [&] {
     Carried results;
-    for (auto [accumulator, part] : llvm::zip_equal(state.accumulators, valueParts_)) {
+    for (auto [accumulator, part] : llvm::zip_equal(done, valueParts_)) {
       results.push_back(b.mulf(accumulator, b.asColumn(parts.rescale, part.size)));
     }
     return results;
   };
-  state.accumulators = b.ifThen(isRescaled, rescaled, state.accumulators);
-  Value weights = b.convert(parts.weights.front(), problem_.type);
+  state.accumulators = b.ifThen(isRescaled, rescaled, done);
+  state.softmax = parts.state;
+  return state;
+}
+
+BulkDecodeWriter::State BulkDecodeWriter::lastProduct(State state) {
   values_->await(state.values);
-  for (auto [tile, accumulator] : llvm::enumerate(state.accumulators)) {
-    accumulator = b.startProduct(weights, values_->tile(state.values, unsigned(tile)), accumulator);
-  }
-  state.accumulators = b.awaitProducts(state.accumulators, 0);
+  state.accumulators = b.awaitProducts(startOutputs(state), 0);
   values_->release(state.values.slot);
   state.values = values_->next(state.values);
   return state;
+}
+
+/// The scores of a block, then the product of the weights before it with their values, run beside the softmax.
+BulkDecodeWriter::State BulkDecodeWriter::attend(const DecodedKeys &keys, const Seen &seen, State state) {
+  auto attendAll = [&] {
+    Carried carried = pack(firstBlock(keys, seen, state));
+    carried = b.loop(b.i32(1), numBlocks(keys), 1, carried,
+                     [&](Value block, ValueRange now) { return pack(nextBlock(keys, block, seen, unpack(now))); });
+    return pack(lastProduct(unpack(carried)));
+  };
+  return unpack(b.ifThen(b.lessThan(keys.begin, keys.end), attendAll, pack(state)));
 }
 
 void BulkDecodeWriter::consume() {
@@ -368,18 +420,16 @@ void BulkDecodeWriter::consume() {
     DecodedTile own = decodedTile(b, problem_, kRows);
     DecodedRows rows = locateRows(b, problem_, own.keyHead, own.tile, kRows);
     loadQueries(rows, keys.sequence);
-    Value ends = b.minimum(keyEnds(b, problem_, rows, keys.length), b.splat(keys.end, {kRows}));
-    Value seenByAll = keys.end;
+    Seen seen = {b.minimum(keyEnds(b, problem_, rows, keys.length), b.splat(keys.end, {kRows})), keys.end};
     if (problem_.isCausal) {
-      seenByAll = b.minimum(seenByAll, b.add(b.sub(keys.length, b.size("seq_q")), b.i32(1)));
+      seen.byAll = b.minimum(seen.byAll, b.add(b.sub(keys.length, b.size("seq_q")), b.i32(1)));
     }
-    State state = {initialLazySoftmax(b, kRows), {}, {now[0], now[1]}, {now[2], now[3]}};
+    Value noWeights = b.full(0, {kRows, tile_.keys}, problem_.type);
+    State state = {initialLazySoftmax(b, kRows), noWeights, {}, {now[0], now[1]}, {now[2], now[3]}};
     for (const DimensionPart &part : valueParts_) {
       state.accumulators.push_back(b.full(0, {kRows, part.size}, b.getF32Type()));
     }
-    state = unpack(b.loop(b.i32(0), numBlocks(keys), 1, pack(state), [&](Value block, ValueRange carried) {
-      return pack(attend(keys, block, ends, seenByAll, unpack(carried)));
-    }));
+    state = attend(keys, seen, state);
     SoftmaxState softmax = totalled(b, state.softmax);
     storeDecoded(b, problem_, scheduled, keys, rows, softmax, [&] {
       Value normalizer = softmaxNormalizer(b, softmax);
