@@ -5,6 +5,7 @@
 
 #include <csignal>
 #include <doctest/doctest.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -63,6 +64,7 @@ TEST_CASE("a holder that is killed frees its lock, and one that is stopped costs
   REQUIRE(::pipe(ready) == 0);
   pid_t child = ::fork();
   if (child == 0) {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL); // it must not outlive a check that fails
     KeyLock lock = acquire(folder, 7, std::chrono::seconds(10));
     char taken = lock.held() ? 'y' : 'n';
     (void)!::write(ready[1], &taken, 1);

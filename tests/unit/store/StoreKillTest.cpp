@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <doctest/doctest.h>
 #include <random>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -22,7 +23,8 @@ TEST_SUITE_BEGIN("store/Kill");
 namespace {
 
 constexpr int kKeys = 12;
-constexpr size_t kCodeBytes = 20'000;
+// So many that a process is at writing some for most of its time, when it is killed.
+constexpr size_t kCodeBytes = 1 << 20;
 
 Key keyOf(int i) { return sampleKey("n=" + std::to_string(i)); }
 
@@ -36,10 +38,12 @@ Entry entryOf(const Key &key) {
 // Half of the keys have room, so that every second publication evicts.
 uint64_t bound() { return kKeys / 2 * (kCodeBytes + 400); }
 
-/// What a process of the load does until it is killed. Exits with 3 if it is given wrong bytes.
+/// What a process of the load does until it is killed. Exits with 3 if it is given wrong bytes, with 5 if it sees
+/// damage, which it heals before anybody else could see it.
 [[noreturn]] void work(const std::string &folder, unsigned seed) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   std::minstd_rand random(seed);
-  Log log;
+  Log log([](LogLevel, std::string_view, std::string_view) { ::_exit(5); }, LogFilter{LogLevel::Warning, {}});
   while (true) {
     Result<std::unique_ptr<DiskStore>> store = DiskStore::open(folder, bound(), log);
     if (!store.ok()) {
@@ -59,22 +63,39 @@ uint64_t bound() { return kKeys / 2 * (kCodeBytes + 400); }
   }
 }
 
-pid_t startWorker(const std::string &folder, unsigned seed) {
-  pid_t child = ::fork();
-  if (child == 0) {
-    work(folder, seed);
+/// A process of the load, which goes with the object.
+class Worker {
+public:
+  Worker(const std::string &folder, unsigned seed) : process_(::fork()) {
+    if (process_ == 0) {
+      work(folder, seed);
+    }
   }
-  return child;
-}
+  Worker(const Worker &) = delete;
+  Worker &operator=(const Worker &) = delete;
+  ~Worker() { (void)end(); }
 
-/// Kills a worker, which must not have ended before.
-void kill9(pid_t worker) {
-  ::kill(worker, SIGKILL);
-  int status = 0;
-  REQUIRE(::waitpid(worker, &status, 0) == worker);
-  CAPTURE(status);
-  REQUIRE(WIFSIGNALED(status));
-}
+  /// Kills it. False if it had ended before.
+  bool kill9() {
+    int status = end();
+    CAPTURE(status);
+    CHECK(WIFSIGNALED(status));
+    return WIFSIGNALED(status);
+  }
+
+private:
+  int end() {
+    int status = 0;
+    if (process_ > 0) {
+      ::kill(process_, SIGKILL);
+      ::waitpid(process_, &status, 0);
+      process_ = 0;
+    }
+    return status;
+  }
+
+  pid_t process_;
+};
 
 int numKills() {
   const char *given = std::getenv("JITK_TEST_KILLS");
@@ -89,11 +110,11 @@ TEST_CASE("processes killed at random moments leave a sound store") {
   unsigned seed = std::random_device()();
   CAPTURE(seed);
   std::minstd_rand random(seed);
-  pid_t neighbour = startWorker(path, static_cast<unsigned>(random()));
+  Worker neighbour(path, static_cast<unsigned>(random()));
   for (int kill = 0; kill < numKills(); ++kill) {
-    pid_t victim = startWorker(path, static_cast<unsigned>(random()));
-    std::this_thread::sleep_for(std::chrono::microseconds(random() % 6000));
-    kill9(victim);
+    Worker victim(path, static_cast<unsigned>(random()));
+    std::this_thread::sleep_for(std::chrono::microseconds(random() % 10'000));
+    REQUIRE(victim.kill9());
 
     LogLines lines;
     Log log(lines.sink(), LogFilter{LogLevel::Warning, {}});
@@ -106,7 +127,7 @@ TEST_CASE("processes killed at random moments leave a sound store") {
     // A damaged file would be a line.
     REQUIRE(lines.lines().empty());
   }
-  kill9(neighbour);
+  REQUIRE(neighbour.kill9());
 
   // Alone now: every lock is free, every key can be published and is found.
   Log log;
