@@ -45,7 +45,11 @@ static int64_t nanoseconds(const timespec &time) { return time.tv_sec * int64_t{
 
 Result<std::unique_ptr<DiskStore>> DiskStore::open(const std::string &folder, uint64_t maximalBytes, Log &log) {
   JITK_ASSIGN(File opened, openStoreFolder(folder));
-  return std::unique_ptr<DiskStore>(new DiskStore(folder, std::move(opened), maximalBytes, log));
+  std::unique_ptr<DiskStore> store(new DiskStore(folder, std::move(opened), maximalBytes, log));
+  if (isRemote(store->folder_)) {
+    store->localLocks_ = openLocalLockFolder(store->folder_);
+  }
+  return store;
 }
 
 // --- reading
@@ -276,16 +280,16 @@ int DiskStore::place(const std::string &name, std::span<const uint8_t> bytes) {
 }
 
 KeyLock DiskStore::takeToken(uint32_t limit, std::chrono::milliseconds patience) {
-  return KeyLock::acquireAny(folder_, kFirstToken, limit, std::chrono::steady_clock::now() + patience);
+  return KeyLock::acquireAny(lockFolder(), kFirstToken, limit, std::chrono::steady_clock::now() + patience);
 }
 
 KeyLock DiskStore::lock(const Key &key, std::chrono::milliseconds patience) {
-  return KeyLock::acquire(folder_, lockOffset(key), std::chrono::steady_clock::now() + patience,
+  return KeyLock::acquire(lockFolder(), lockOffset(key), std::chrono::steady_clock::now() + patience,
                           [&] { return exists(key); });
 }
 
 KeyLock DiskStore::lockProgram(const Key &programKey, std::chrono::milliseconds patience) {
-  return KeyLock::acquire(folder_, lockOffset(programKey), std::chrono::steady_clock::now() + patience,
+  return KeyLock::acquire(lockFolder(), lockOffset(programKey), std::chrono::steady_clock::now() + patience,
                           [&] { return existsFile(programFileOf(programKey)); });
 }
 
@@ -337,7 +341,7 @@ std::vector<DiskStore::Listed> DiskStore::listFiles() {
 
 Status DiskStore::evict(uint64_t bytes) {
   // One process at a time; the others' next publication does what this one leaves.
-  KeyLock lock = KeyLock::tryAcquire(folder_, kEvictionLock);
+  KeyLock lock = KeyLock::tryAcquire(lockFolder(), kEvictionLock);
   if (lock.outcome() == KeyLock::Outcome::TimedOut) {
     return okStatus();
   }

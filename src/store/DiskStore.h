@@ -3,7 +3,7 @@
 //   <folder>/                       0700, the user's own
 //     <problem>-<assembler>.jitk    one entry; the name is a hash of its key, the file holds the whole key
 //     <program>-<assembler>.program another name of an entry that has the code of a program: a hard link
-//     lock                          never removed; see KeyLock
+//     lock                          never removed; see KeyLock. Of a remote folder it lies on this machine
 //     tmp-<random>                  being written; reaped when an hour old
 //     quarantine/                   what was found damaged, for people to look at; the first to go
 //
@@ -100,6 +100,7 @@ private:
   DiskStore(std::string path, File folder, uint64_t maximalBytes, Log &log)
       : path_(std::move(path)), folder_(std::move(folder)), maximalBytes_(maximalBytes), log_(log) {}
 
+  const File &lockFolder() const { return localLocks_ ? localLocks_ : folder_; }
   /// The entry or reference in a file, or null.
   std::shared_ptr<const Entry> read(const std::string &fileName);
   /// What a file stands for: null for a reference whose program has gone.
@@ -125,6 +126,7 @@ private:
 
   const std::string path_;
   const File folder_;
+  File localLocks_; ///< of a store that is remote; empty = the locks lie in `folder_`
   const uint64_t maximalBytes_;
   Log &log_;
   std::mutex mutex_;

@@ -1,8 +1,14 @@
 #include "src/store/StoreFolder.h"
 
+#include "src/support/Env.h"
+
+#include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 namespace jitk {
@@ -57,6 +63,41 @@ Result<File> openStoreFolder(const std::string &path) {
   }
   JITK_TRY(checkTrust(folder, name));
   return folder;
+}
+
+// --- where the locks lie
+
+// Those that linux/magic.h lacks.
+static constexpr uint32_t kCifs = 0xff534d42, kLustre = 0x0bd00bd0, kGpfs = 0x47504653, kBeeGfs = 0x19830326,
+                          kPanFs = 0xaad7aaea;
+
+bool isRemote(const File &folder) {
+  // FUSE stands for what is mounted over it: most such stores are remote, and the others lose nothing.
+  static constexpr uint32_t kRemote[] = {
+      NFS_SUPER_MAGIC, SMB_SUPER_MAGIC, SMB2_SUPER_MAGIC, kCifs,      CEPH_SUPER_MAGIC,
+      AFS_SUPER_MAGIC, AFS_FS_MAGIC,    CODA_SUPER_MAGIC, V9FS_MAGIC, FUSE_SUPER_MAGIC,
+      kLustre,         kGpfs,           kBeeGfs,          kPanFs};
+  struct statfs system;
+  return ::fstatfs(folder.descriptor(), &system) == 0 &&
+         std::ranges::find(kRemote, static_cast<uint32_t>(system.f_type)) != std::end(kRemote);
+}
+
+File openLocalLockFolder(const File &store) {
+  struct stat status;
+  if (::fstat(store.descriptor(), &status) != 0) {
+    return {};
+  }
+  const std::optional<std::string> &given = environment().runtimeFolder;
+  const std::string root =
+      given && given->front() == '/' ? *given + "/jitk-locks" : "/tmp/jitk-locks-" + std::to_string(::geteuid());
+  char name[48];
+  std::snprintf(name, sizeof name, "/%llx-%llx", static_cast<unsigned long long>(status.st_dev),
+                static_cast<unsigned long long>(status.st_ino));
+  if (!openStoreFolder(root).ok()) {
+    return {};
+  }
+  Result<File> folder = openStoreFolder(root + name);
+  return folder.ok() && !isRemote(*folder) ? *std::move(folder) : File();
 }
 
 } // namespace jitk

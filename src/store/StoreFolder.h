@@ -15,4 +15,12 @@ namespace jitk {
 /// (an image's own, read-only). Fails with Unavailable if it can be neither opened nor created.
 Result<File> openStoreFolder(const std::string &path);
 
+/// Whether the folder lies on another machine, or a server of this one gives it out: where locks may be missing, may
+/// outlive their holder, or may take as long as the network.
+bool isRemote(const File &folder);
+
+/// Opens the folder for the locks of a store that is remote: one of this machine, which all processes of the user that
+/// have opened that store share. Empty if there is none.
+File openLocalLockFolder(const File &store);
+
 } // namespace jitk

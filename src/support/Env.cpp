@@ -44,6 +44,7 @@ Environment readEnvironment() {
   found.jobs = nonEmpty("JITK_JOBS");
   found.cacheHome = nonEmpty("XDG_CACHE_HOME");
   found.home = nonEmpty("HOME");
+  found.runtimeFolder = nonEmpty("XDG_RUNTIME_DIR");
   found.path = nonEmpty("PATH");
   found.cudaHome = nonEmpty("CUDA_HOME");
   if (!found.cudaHome) {

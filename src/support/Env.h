@@ -24,6 +24,7 @@ struct Environment {
   std::optional<std::string> jobs;            ///< JITK_JOBS: number of worker threads
   std::optional<std::string> cacheHome;       ///< XDG_CACHE_HOME
   std::optional<std::string> home;            ///< HOME
+  std::optional<std::string> runtimeFolder;   ///< XDG_RUNTIME_DIR
   std::optional<std::string> path;            ///< PATH, for finding tools
   std::optional<std::string> cudaHome;        ///< CUDA_HOME, else CUDA_PATH: an installed toolkit
 

@@ -16,7 +16,9 @@
 #include <fcntl.h>
 #include <fstream>
 #include <functional>
+#include <linux/magic.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -55,7 +57,8 @@ struct {
   }
 } fault;
 
-int numWalks = 0; ///< through folders
+int numWalks = 0;      ///< through folders
+ino_t remoteInode = 0; ///< of a folder that is to look like one of NFS
 
 template <typename Function> Function *real(const char *name) {
   return reinterpret_cast<Function *>(::dlsym(RTLD_NEXT, name));
@@ -129,7 +132,43 @@ int futimens(int file, const struct timespec times[2]) {
 DIR *fdopendir(int file) {
   static auto *next = real<DIR *(int)>("fdopendir");
   ++numWalks;
-  return next(file);
+  return fault.strikes() ? nullptr : next(file);
+}
+
+struct dirent *readdir(DIR *stream) {
+  static auto *next = real<struct dirent *(DIR *)>("readdir");
+  return fault.strikes() ? nullptr : next(stream);
+}
+
+int closedir(DIR *stream) {
+  static auto *next = real<int(DIR *)>("closedir");
+  if (fault.strikes()) {
+    next(stream); // it is closed all the same
+    errno = fault.error;
+    return -1;
+  }
+  return next(stream);
+}
+
+ssize_t getrandom(void *bytes, size_t count, unsigned flags) {
+  static auto *next = real<ssize_t(void *, size_t, unsigned)>("getrandom");
+  if (fault.strikes()) {
+    return fault.kind == Fault::Short ? next(bytes, 1, flags) : -1;
+  }
+  return next(bytes, count, flags);
+}
+
+int fstatfs(int file, struct statfs *status) {
+  static auto *next = real<int(int, struct statfs *)>("fstatfs");
+  if (fault.strikes()) {
+    return -1;
+  }
+  int result = next(file, status);
+  struct stat found;
+  if (remoteInode != 0 && ::fstat(file, &found) == 0 && found.st_ino == remoteInode) {
+    status->f_type = NFS_SUPER_MAGIC;
+  }
+  return result;
 }
 
 int fstat(int file, struct stat *status) {
@@ -313,6 +352,33 @@ TEST_CASE("a process that dies at any call leaves a sound store") {
     ++call;
   }
   CHECK(call > 40);
+}
+
+TEST_CASE("the locks of a remote store lie on this machine, and all processes find them there") {
+  TemporaryFolder folder;
+  ::setenv("XDG_RUNTIME_DIR", folder.path("run").c_str(), /*overwrite=*/1); // nothing else here reads the environment
+  Log log;
+  const std::string path = folder.path("store");
+  (void)DiskStore::open(path, 1 << 20, log);
+  struct stat status;
+  REQUIRE(::stat(path.c_str(), &status) == 0);
+  remoteInode = status.st_ino;
+  std::unique_ptr<DiskStore> one = *DiskStore::open(path, 1 << 20, log), two = *DiskStore::open(path, 1 << 20, log);
+  KeyLock lock = one->lock(kNew, std::chrono::milliseconds(0));
+  CHECK(lock.held());
+  CHECK(two->lock(kNew, std::chrono::milliseconds(0)).outcome() == KeyLock::Outcome::TimedOut);
+  CHECK(two->lock(kOld, std::chrono::milliseconds(0)).held());
+  KeyLock token = one->takeToken(1, std::chrono::milliseconds(0));
+  CHECK(two->takeToken(1, std::chrono::milliseconds(0)).outcome() == KeyLock::Outcome::TimedOut);
+  REQUIRE(one->publish(sampleEntry(kNew)).ok());
+  CHECK(two->find(kNew));
+  CHECK_FALSE(std::filesystem::exists(path + "/lock"));
+  CHECK(std::filesystem::exists(folder.path("run/jitk-locks")));
+  remoteInode = 0;
+  // A store that is not remote has them beside its entries.
+  std::unique_ptr<DiskStore> local = *DiskStore::open(path, 1 << 20, log);
+  CHECK(local->lock(kOld, std::chrono::milliseconds(0)).held());
+  CHECK(std::filesystem::exists(path + "/lock"));
 }
 
 TEST_SUITE_END();
