@@ -11,8 +11,8 @@
 
 namespace jitk::test {
 
-/// One section and one segment, which hold `contents`.
-inline std::vector<uint8_t> sampleElf(std::string_view contents = "some machine code") {
+/// One section of the given type and one segment, which hold `contents`.
+inline std::vector<uint8_t> sampleElf(std::string_view contents = "some machine code", uint32_t type = SHT_PROGBITS) {
   Elf64_Ehdr header = {};
   std::memcpy(header.e_ident, ELFMAG, SELFMAG);
   header.e_ident[EI_CLASS] = ELFCLASS64;
@@ -27,7 +27,7 @@ inline std::vector<uint8_t> sampleElf(std::string_view contents = "some machine 
   header.e_phoff = header.e_shoff + 2 * sizeof(Elf64_Shdr);
 
   Elf64_Shdr sections[2] = {}; // the first one is none, always
-  sections[1].sh_type = SHT_PROGBITS;
+  sections[1].sh_type = type;
   sections[1].sh_offset = sizeof header;
   sections[1].sh_size = contents.size();
   Elf64_Phdr segment = {};

@@ -11,6 +11,23 @@ namespace jitk::nvidia {
 
 using namespace api;
 
+/// The first driver that takes code which this library makes for such a device.
+static int leastDriver(uint32_t capability) {
+  struct Architecture {
+    uint32_t capability;
+    int driver;
+  };
+  // Later than the device's own first driver where its `a` form came later: sm_90a.
+  static constexpr Architecture architectures[] = {{80, 11000},  {86, 11010},  {87, 11040},  {89, 11080}, {90, 12000},
+                                                   {100, 12070}, {103, 12090}, {120, 12080}, {121, 12090}};
+  for (const Architecture &known : architectures) {
+    if (known.capability == capability) {
+      return known.driver;
+    }
+  }
+  return 0;
+}
+
 Result<std::shared_ptr<Device>> CudaDevice::open(std::shared_ptr<const Driver> driver, int ordinal,
                                                  CUcontext engineContext) {
   int count = 0;
@@ -36,6 +53,10 @@ Result<std::shared_ptr<Device>> CudaDevice::open(std::shared_ptr<const Driver> d
   target.capability = static_cast<uint32_t>(10 * major + minor);
   // Code is made for the very device, so its architecture-specific instructions may be used.
   target.archSpecific = target.capability >= 90;
+  if (int least = leastDriver(target.capability); driver->version() < least) {
+    return unavailable("CUDA driver is too old for " + target.architecture() + ": must be of CUDA " +
+                       versionText(least) + " or newer: got " + versionText(driver->version()));
+  }
   JITK_ASSIGN(std::shared_ptr<DeviceContext> context,
               engineContext ? DeviceContext::borrow(std::move(driver), device, engineContext)
                             : DeviceContext::retainPrimary(std::move(driver), device));

@@ -1,5 +1,6 @@
 #include "backends/nvidia/driver/CudaModule.h"
 
+#include "backends/nvidia/driver/CubinNote.h"
 #include "backends/nvidia/driver/CurrentContext.h"
 
 #include <algorithm>
@@ -13,17 +14,37 @@ static constexpr uint32_t kDefaultSharedBytes = 48 * 1024;
 
 // --- loading
 
-/// Says what a refusal under capture means: loading is not for then.
-static Status explained(Status status, CUresult result) {
-  bool captured = result >= CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED && result <= CUDA_ERROR_CAPTURED_EVENT;
-  return captured ? std::move(status).withNote("a stream is being captured: prepare before the capture begins")
-                  : std::move(status);
+/// What a refusal to load means: under capture that loading is not for then, of newer code that the driver may not know
+/// it.
+static Status explained(Status status, CUresult result, const Driver &driver, int codeVersion) {
+  if (result >= CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED && result <= CUDA_ERROR_CAPTURED_EVENT) {
+    return std::move(status).withNote("a stream is being captured: prepare before the capture begins");
+  }
+  if (codeVersion > driver.version()) {
+    return std::move(status).withNote("the code is of CUDA " + versionText(codeVersion) + ", the driver of CUDA " +
+                                      versionText(driver.version()));
+  }
+  return status;
+}
+
+/// A driver takes code of its own major release, and of earlier ones.
+static Status checkVersion(const Driver &driver, int codeVersion) {
+  if (codeVersion / 1000 <= driver.version() / 1000) {
+    return okStatus();
+  }
+  const int least = codeVersion / 1000 * 1000;
+  return unavailable("CUDA driver must be of CUDA " + versionText(least) +
+                     " or newer for code that an assembler of CUDA " + versionText(codeVersion) + " made: got " +
+                     versionText(driver.version()))
+      .withNote("install a newer driver, or an older assembler, or have the driver assemble (\"driver\")");
 }
 
 Result<std::shared_ptr<DeviceModule>> CudaModule::load(std::shared_ptr<DeviceContext> context,
                                                        std::span<const uint8_t> code) {
   context->collect();
   const Driver &driver = context->driver();
+  const int codeVersion = cudaVersionOf(code);
+  JITK_TRY(checkVersion(driver, codeVersion));
   CurrentContext current(driver, context->handle());
   JITK_TRY(current.status());
   RelaxedCapture relaxed(driver);
@@ -31,10 +52,10 @@ Result<std::shared_ptr<DeviceModule>> CudaModule::load(std::shared_ptr<DeviceCon
   LoadedCode &loaded = module->code_;
   if (driver.hasLibraries()) {
     CUresult result = driver->libraryLoadData(&loaded.library, code.data(), nullptr, nullptr, 0, nullptr, nullptr, 0);
-    JITK_TRY(explained(driver.check(result, "cuLibraryLoadData"), result));
+    JITK_TRY(explained(driver.check(result, "cuLibraryLoadData"), result, driver, codeVersion));
   } else {
     CUresult result = driver->moduleLoadData(&loaded.module, code.data());
-    JITK_TRY(explained(driver.check(result, "cuModuleLoadData"), result));
+    JITK_TRY(explained(driver.check(result, "cuModuleLoadData"), result, driver, codeVersion));
   }
   return std::shared_ptr<DeviceModule>(std::move(module));
 }

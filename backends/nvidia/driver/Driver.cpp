@@ -52,6 +52,10 @@ Status Driver::check(CUresult result, std::string_view function) const {
   return {statusCodeOf(result), std::move(message)};
 }
 
+std::string versionText(int version) {
+  return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+}
+
 StatusCode statusCodeOf(CUresult result) {
   switch (result) {
   case CUDA_SUCCESS:

@@ -44,6 +44,9 @@ private:
   int version_ = 0;
 };
 
+/// "12.8" for 12080.
+std::string versionText(int version);
+
 /// Whose fault an answer of the driver is.
 StatusCode statusCodeOf(api::CUresult result);
 

@@ -1,7 +1,9 @@
 #include "backends/nvidia/driver/CudaDevice.h"
 
+#include "backends/nvidia/driver/CubinNote.h"
 #include "src/runtime/Kernel.h"
 #include "tests/fakes/FakeCuda.h"
+#include "tests/support/SampleElf.h"
 
 #include <algorithm>
 #include <array>
@@ -13,6 +15,7 @@
 using namespace jitk;
 using namespace jitk::nvidia;
 using jitk::test::FakeCuda;
+using jitk::test::sampleElf;
 
 TEST_SUITE_BEGIN("driver/CudaDevice");
 
@@ -20,11 +23,12 @@ namespace {
 
 /// A driver on the fake library, with nothing remembered of other tests.
 struct Fixture {
-  explicit Fixture(const char *path = JITK_FAKE_CUDA_NEW) {
+  explicit Fixture(const char *path = JITK_FAKE_CUDA_NEW, int version = FakeCuda().version) {
     void *library = ::dlopen(path, RTLD_NOW | RTLD_LOCAL);
     REQUIRE(library);
     fake = reinterpret_cast<decltype(&fake_cuda)>(::dlsym(library, "fake_cuda"))();
     *fake = FakeCuda();
+    fake->version = version;
     engineContextOf =
         reinterpret_cast<decltype(&fake_cuda_engine_context)>(::dlsym(library, "fake_cuda_engine_context"));
     contexts = reinterpret_cast<decltype(&fake_cuda_contexts)>(::dlsym(library, "fake_cuda_contexts"))();
@@ -85,6 +89,89 @@ TEST_CASE("a driver that is not there is unavailable") {
 TEST_CASE("a library without the driver's functions is refused by the first that is missing") {
   Result<std::shared_ptr<const Driver>> driver = Driver::open("libc.so.6");
   CHECK(driver.status().toString() == "CUDA driver is too old: libc.so.6 has no cuInit");
+}
+
+TEST_CASE("a driver that is too old for the device is refused at once, and both versions are named") {
+  struct Case {
+    int driver, ordinal;
+    const char *refusal; ///< null = it is not too old
+  };
+  static constexpr Case cases[] = {
+      {11080, 0, "CUDA driver is too old for sm_90a: must be of CUDA 12.0 or newer: got 11.8"},
+      {11080, 1, nullptr}, // sm_80
+      {12000, 0, nullptr},
+      {13000, 0, nullptr},
+  };
+  for (const Case &each : cases) {
+    CAPTURE(each.driver);
+    CAPTURE(each.ordinal);
+    Fixture fixture(JITK_FAKE_CUDA_NEW, each.driver);
+    Result<std::shared_ptr<Device>> device = CudaDevice::open(fixture.driver, each.ordinal);
+    CHECK(device.ok() == (each.refusal == nullptr));
+    if (each.refusal) {
+      CHECK(device.status().code() == StatusCode::Unavailable);
+      CHECK(device.status().message() == each.refusal);
+      CHECK(fixture.fake->numContexts == 0);
+    }
+  }
+}
+
+/// An ELF file with the note of a tool of that CUDA release.
+static std::vector<uint8_t> codeOfRelease(uint32_t release) {
+  struct {
+    uint32_t nameBytes = 12, bytes = 8, type = 1000;
+    char name[12] = "NVIDIA Corp";
+    uint16_t version = 2, virtualArchitecture = 90;
+    uint32_t release;
+  } note{.release = release};
+  return sampleElf({reinterpret_cast<const char *>(&note), sizeof note}, SHT_NOTE);
+}
+
+TEST_CASE("code tells which tool made it, and nothing but whole notes is read") {
+  CHECK(cudaVersionOf(codeOfRelease(130)) == 13000);
+  CHECK(cudaVersionOf(codeOfRelease(128)) == 12080);
+  CHECK(cudaVersionOf(codeOfRelease(99)) == 0);
+  CHECK(cudaVersionOf(codeOfRelease(0x7fffffff)) == 0);
+  CHECK(cudaVersionOf(sampleElf()) == 0);
+  CHECK(cudaVersionOf({}) == 0);
+  const std::vector<uint8_t> whole = codeOfRelease(130);
+  for (size_t at = 0; at < whole.size(); ++at) {
+    (void)cudaVersionOf(std::vector<uint8_t>(whole.begin(), whole.begin() + static_cast<ptrdiff_t>(at)));
+    std::vector<uint8_t> bad = whole;
+    bad[at] ^= 0xff;
+    (void)cudaVersionOf(bad);
+  }
+}
+
+TEST_CASE("code is compared with the driver before it is loaded, and both versions are named") {
+  for (int driver : {11080, 12040, 13000}) {
+    for (uint32_t release : {118u, 120u, 124u, 128u, 130u, 131u}) {
+      CAPTURE(driver);
+      CAPTURE(release);
+      Fixture fixture(JITK_FAKE_CUDA_NEW, driver);
+      Result<std::shared_ptr<DeviceModule>> module = fixture.device(1)->load(codeOfRelease(release));
+      // Of one major release, code of newer tools runs on older drivers.
+      const uint32_t major = release / 10, minor = release % 10;
+      bool fits = static_cast<int>(major) <= driver / 1000;
+      CHECK(module.ok() == fits);
+      if (!fits) {
+        CHECK(module.status().code() == StatusCode::Unavailable);
+        CHECK(module.status().message() == "CUDA driver must be of CUDA " + std::to_string(major) +
+                                               ".0 or newer for code that an assembler of CUDA " +
+                                               std::to_string(major) + "." + std::to_string(minor) + " made: got " +
+                                               (driver == 11080 ? "11.8" : "12.4"));
+        CHECK(fixture.fake->numCalls["cuLibraryLoadData"] == 0);
+      }
+    }
+  }
+}
+
+TEST_CASE("a driver that refuses code of a newer minor release is told of with both versions") {
+  Fixture fixture(JITK_FAKE_CUDA_NEW, 12040);
+  fixture.fake->failures["cuLibraryLoadData"] = 209;
+  Status refused = fixture.device()->load(codeOfRelease(128)).status().clone();
+  CHECK(refused.code() == StatusCode::Unsupported);
+  CHECK(refused.toString().ends_with("; the code is of CUDA 12.8, the driver of CUDA 12.4"));
 }
 
 TEST_CASE("the context is held while the device lives, and no thread keeps it") {
