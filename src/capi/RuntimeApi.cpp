@@ -172,6 +172,21 @@ static Json bundleReport(Runtime &runtime) {
   return report;
 }
 
+/// What each assembler of this machine says to each architecture, whether or not it is the one that is used.
+static Json toolsReport(Compiler &compiler) {
+  Json report = Json::object();
+  for (std::string_view assembler : kAssemblerNames) {
+    Json &findings = report[std::string(assembler)] = Json::object();
+    CompileOptions options;
+    options.assembler = assembler;
+    for (std::string_view architecture : Target::architectures()) {
+      Result<std::string> identity = compiler.assemblerIdentity(*Target::parse(architecture), options);
+      findings[std::string(architecture)] = identity.ok() ? *identity : identity.status().toString();
+    }
+  }
+  return report;
+}
+
 static Json compilerReport(Runtime &runtime) {
   Result<Compiler *> compiler = runtime.compiler().get();
   if (!compiler.ok()) {
@@ -187,6 +202,7 @@ static Json compilerReport(Runtime &runtime) {
       report["assemblers"][name] = identity.ok() ? *identity : identity.status().toString();
     }
   }
+  report["tools"] = toolsReport(**compiler);
   Result<std::string> cuda = runtime.compiler().assemblerIdentity(*Target::parse("sm_90a"), /*cudaSource=*/true);
   report["cuda_source"] = cuda.ok() ? *cuda : cuda.status().toString();
   return report;

@@ -28,6 +28,7 @@
 
 #include <algorithm>
 #include <mutex>
+#include <tuple>
 
 using namespace mlir;
 
@@ -253,11 +254,12 @@ public:
     if (target.kind == Target::Kind::Emulator) {
       return emulator::hostCompilerIdentity();
     }
-    JITK_ASSIGN(std::shared_ptr<const nvidia::Assembler> assembler, assemblerFor(options));
     if (!options.cudaSource) {
+      JITK_ASSIGN(std::shared_ptr<const nvidia::Assembler> assembler, assemblerFor(target, options));
       return assembler->identity();
     }
     JITK_ASSIGN(std::shared_ptr<const nvidia::CudaCompiler> cuda, cudaCompiler());
+    JITK_ASSIGN(std::shared_ptr<const nvidia::Assembler> assembler, assemblerFor(target, options, cuda.get()));
     return assembler->identity() + ", " + cuda->identity();
   }
 
@@ -274,7 +276,7 @@ public:
       JITK_TRY(compilation.emitForEmulator(), "while compiling " + description.label());
       return compilation.take();
     }
-    JITK_ASSIGN(std::shared_ptr<const nvidia::Assembler> assembler, assemblerFor(options));
+    JITK_ASSIGN(std::shared_ptr<const nvidia::Assembler> assembler, assemblerFor(target, options));
     JITK_TRY(compilation.emitForGpu(*assembler), "while compiling " + description.label());
     return compilation.take();
   }
@@ -315,7 +317,7 @@ private:
     }
     JITK_ASSIGN(UserKernel kernel, readUserKernel(description));
     JITK_ASSIGN(std::shared_ptr<const nvidia::CudaCompiler> cuda, cudaCompiler());
-    JITK_ASSIGN(std::shared_ptr<const nvidia::Assembler> assembler, assemblerFor(options));
+    JITK_ASSIGN(std::shared_ptr<const nvidia::Assembler> assembler, assemblerFor(target, options, cuda.get()));
     return compiler::compileCuda(kernel, target, *cuda, *assembler);
   }
 
@@ -327,19 +329,33 @@ private:
     return cuda_;
   }
 
-  /// Opens each assembler once.
-  Result<std::shared_ptr<const nvidia::Assembler>> assemblerFor(const CompileOptions &options) {
-    std::lock_guard lock(mutex_);
-    std::shared_ptr<const nvidia::Assembler> &known = assemblers_[options.assembler];
-    if (!known) {
-      JITK_ASSIGN(known, nvidia::openAssembler({.name = options.assembler, .path = {}}));
+  /// The first assembler that knows all that a kernel for the target may need; if none does, the first that knows the
+  /// target. `cuda` (may be null) is what makes the PTX, which is always of that tool's own version.
+  Result<std::shared_ptr<const nvidia::Assembler>> assemblerFor(const Target &target, const CompileOptions &options,
+                                                                const nvidia::CudaCompiler *cuda = nullptr) {
+    JITK_ASSIGN(unsigned least, nvidia::leastPtxVersion(target));
+    JITK_ASSIGN(unsigned greatest, nvidia::greatestPtxVersion(target));
+    if (cuda) {
+      least = greatest = std::max(least, nvidia::ptxVersionOf(cuda->identity()));
     }
+    std::lock_guard lock(mutex_);
+    std::shared_ptr<const nvidia::Assembler> &known = assemblers_[{options.assembler, least, greatest}];
+    if (known) {
+      return known;
+    }
+    Result<std::shared_ptr<const nvidia::Assembler>> opened =
+        nvidia::openAssembler({.name = options.assembler, .path = {}, .ptxVersion = greatest});
+    if (!opened.ok() && least < greatest) {
+      opened = nvidia::openAssembler({.name = options.assembler, .path = {}, .ptxVersion = least});
+    }
+    JITK_ASSIGN(known, std::move(opened));
     return known;
   }
 
   std::mutex mutex_;
-  std::shared_ptr<const nvidia::CudaCompiler> cuda_;                           ///< Guarded by mutex_.
-  std::map<std::string, std::shared_ptr<const nvidia::Assembler>> assemblers_; ///< Guarded by mutex_.
+  std::shared_ptr<const nvidia::CudaCompiler> cuda_; ///< Guarded by mutex_.
+  /// Each is opened once. Guarded by mutex_.
+  std::map<std::tuple<std::string, unsigned, unsigned>, std::shared_ptr<const nvidia::Assembler>> assemblers_;
 };
 
 } // namespace

@@ -56,8 +56,8 @@ class CliTest(unittest.TestCase):
         self.assertEqual(result.returncode, code, said)
         return result
 
-    def jitk_json(self, *words, code=OK):
-        return json.loads(self.jitk(*words, "--json", code=code).stdout)
+    def jitk_json(self, *words, code=OK, **environment):
+        return json.loads(self.jitk(*words, "--json", code=code, **environment).stdout)
 
     def fails(self, *words, code, says, **environment):
         """Checks the exit code and that the message contains `says`; nothing else is printed."""

@@ -46,6 +46,52 @@ class Compiler(CliTest):
         self.assertIn(".target sm_90a", said)
         self.assertIn("wgmma.mma_async", said)
 
+    def stub_ptxas(self, version, body):
+        """A folder with a program ptxas of that version."""
+        folder = self.folder / version
+        folder.mkdir()
+        program = folder / "ptxas"
+        program.write_text(f'#!/bin/sh\n[ "$1" = --version ] && {{ echo "release, V{version}"; exit; }}\n{body}\n')
+        program.chmod(0o755)
+        return folder
+
+    def test_an_assembler_that_is_too_old_is_passed_over(self):
+        body = "echo \"ptxas fatal   : Value 'sm_90a' is not defined for option 'gpu-name'\" >&2; exit 1"
+        old = self.stub_ptxas("11.8.89", body)
+        report = self.jitk_json("doctor", PATH=f"{old}:/usr/bin:/bin")["compiler"]
+        for architecture in ("sm_90a", "sm_121a"):
+            self.assertFalse(report["assemblers"][architecture].startswith("ptxas 11.8"), report["assemblers"])
+        self.assertEqual(report["assemblers"]["sm_80"], "ptxas 11.8.89")
+        # No other tool: it says what is wrong and what to do.
+        alone = {"JITK_PTXAS": str(old / "ptxas"), "JITK_ASSEMBLER": "ptxas"}
+        says = (f"ptxas 11.8.89 is too old: {old}/ptxas knows PTX 7.8, and 8.3 is needed: "
+                "install one of CUDA 12.3 or newer")
+        least = says.replace("8.3", "8.0").replace("12.3", "12.0")
+        self.fails("inspect", *MATMUL, "--target", "sm_90a", code=ENVIRONMENT, says=least, **alone)
+        said = self.jitk("doctor", **alone).stdout
+        self.assertIn(least, said)
+        # The next tool is asked, if there is one.
+        if report["assemblers"]["sm_90a"].startswith("no assembler found"):
+            self.skipTest("skipped: needs another ptxas or nvJitLink, found none")
+        plan = self.write_plan(("matmul", {"m": "*<=16", "n": 16, "k": 32}))
+        self.assertIn("1 compiled", self.jitk("prepare", plan, "--target", "sm_90a", PATH=f"{old}:/usr/bin:/bin").stderr)
+        if not report["tools"]["nvjitlink"]["sm_90a"].startswith("no nvJitLink"):
+            only = {"JITK_PTXAS": str(old / "ptxas")}
+            said = self.jitk("prepare", plan, "--target", "sm_90a", **only).stderr
+            self.assertIn("1 compiled", said)
+            self.assertRegex(self.jitk("doctor", **only).stdout, r"ptxas +ptxas 11.8.89 is too old: .*8.0 is needed")
+
+    def test_a_file_that_the_assembler_did_not_finish_is_not_kept(self):
+        real = self.jitk_json("doctor")["compiler"]["assemblers"]["sm_90a"]
+        if not real.startswith("ptxas"):
+            self.skipTest(f"skipped: needs ptxas, found {real}")
+        truncating = self.stub_ptxas("13.0.1", "ptxas \"$@\" || exit $?\nwhile [ $# -gt 1 ]; do "
+                                     '[ "$1" = --output-file ] && truncate -s $(($(stat -c %s "$2") / 2)) "$2"; shift; done')
+        plan = self.write_plan(("matmul", {"m": "*<=16", "n": 16, "k": 32}))
+        stub = {"JITK_PTXAS": str(truncating / "ptxas"), "JITK_ASSEMBLER": "ptxas"}
+        self.fails("prepare", plan, "--target", "sm_90a", code=1, says="compiled code must be a whole ELF file: got ", **stub)
+        self.assertEqual(self.jitk_json("store", "ls")["entries"], [])
+
     def test_prepare_for_the_emulator(self):
         plan = self.write_plan(("matmul", {"m": "*<=16", "n": 16, "k": 32}))
         self.assertIn("1 compiled", self.jitk("prepare", plan, "--target", "emulator:sm_80").stderr)

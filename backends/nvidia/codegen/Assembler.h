@@ -49,9 +49,15 @@ public:
 struct AssemblerChoice {
   std::string name = {}; ///< "ptxas", "nvjitlink", "driver"; empty = the first one found, in this order
   std::string path = {}; ///< of the library or program; empty = the usual places. Needs a name
+  /// What it must know at least; older ones are passed over. 80 is PTX 8.0; 0 = anything. See `leastPtxVersion`.
+  unsigned ptxVersion = 0;
 };
 
-/// Opens an assembler. Fails with Unavailable, naming every place that was searched; InvalidArgument for another name.
+/// The newest PTX that a tool knows, from its name and version: 87 for "ptxas 12.8.93". 0 if that is not told.
+unsigned ptxVersionOf(std::string_view identity);
+
+/// Opens an assembler. Fails with Unavailable, naming every place that was searched, and what there is too old;
+/// InvalidArgument for another name.
 Result<std::shared_ptr<const Assembler>> openAssembler(const AssemblerChoice &choice = {});
 
 } // namespace jitk::nvidia

@@ -10,9 +10,13 @@
 
 namespace jitk::nvidia {
 
-Result<std::shared_ptr<const Assembler>> openNvJitLink(const std::string &path);
-Result<std::shared_ptr<const Assembler>> openPtxas(const std::string &path);
-Result<std::shared_ptr<const Assembler>> openDriverLinker(const std::string &path);
+// Each takes the first one at `path`, or at the usual places, that knows PTX of that version.
+Result<std::shared_ptr<const Assembler>> openNvJitLink(const std::string &path, unsigned ptxVersion);
+Result<std::shared_ptr<const Assembler>> openPtxas(const std::string &path, unsigned ptxVersion);
+Result<std::shared_ptr<const Assembler>> openDriverLinker(const std::string &path, unsigned ptxVersion);
+
+/// OK if the assembler knows PTX of that version; else Unavailable, saying what to do.
+Status checkPtxVersion(const Assembler &assembler, const std::string &place, unsigned ptxVersion);
 
 /// Reads registers, spills and static shared memory from `cubin.log`, in the format of `ptxas --verbose`. Fails with
 /// Internal where the log says that warpgroup products were serialized (C7510): such a kernel is right, and several

@@ -131,7 +131,7 @@ private:
 };
 } // namespace
 
-Result<std::shared_ptr<const Assembler>> openDriverLinker(const std::string &path) {
+Result<std::shared_ptr<const Assembler>> openDriverLinker(const std::string &path, unsigned ptxVersion) {
   std::string place = path.empty() ? environment().driverLibrary.value_or("libcuda.so.1") : path;
   SharedLibrary library(place);
   DriverFunctions driver;
@@ -142,7 +142,9 @@ Result<std::shared_ptr<const Assembler>> openDriverLinker(const std::string &pat
   if (driver.init(0) != 0 || driver.version(&version) != 0) {
     return unavailable("the CUDA driver does not start: " + place).atStage("assemble");
   }
-  return std::shared_ptr<const Assembler>(std::make_shared<DriverAssembler>(std::move(library), driver, version));
+  auto assembler = std::make_shared<const DriverAssembler>(std::move(library), driver, version);
+  JITK_TRY(checkPtxVersion(*assembler, place, ptxVersion));
+  return std::shared_ptr<const Assembler>(std::move(assembler));
 }
 
 } // namespace jitk::nvidia

@@ -36,6 +36,16 @@ Result<unsigned> leastPtxVersion(const Target &target) {
   return unsupported("no code is generated for " + target.architecture());
 }
 
+Result<unsigned> greatestPtxVersion(const Target &target) {
+  JITK_ASSIGN(unsigned version, leastPtxVersion(target));
+  for (const ptx::Instruction &row : ptx::allInstructions()) {
+    if (row.runsOn(target.capability, target.archSpecific)) {
+      version = std::max(version, row.minPtx);
+    }
+  }
+  return version;
+}
+
 static std::string locationText(Location location) {
   std::string text;
   llvm::raw_string_ostream(text) << location;

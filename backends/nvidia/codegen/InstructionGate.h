@@ -18,6 +18,9 @@ namespace jitk::nvidia {
 /// this backend does not generate code for.
 Result<unsigned> leastPtxVersion(const Target &target);
 
+/// The PTX version that knows every instruction which a kernel for that architecture may have.
+Result<unsigned> greatestPtxVersion(const Target &target);
+
 /// Checks that the target has every `ptx.inst` of the module, and returns the least PTX version that knows all of
 /// them and the target. Unsupported names the first form that the target lacks, what it needs, and where it stands.
 Result<unsigned> gateInstructions(mlir::ModuleOp module, const Target &target);

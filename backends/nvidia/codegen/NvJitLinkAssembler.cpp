@@ -114,7 +114,7 @@ private:
 };
 } // namespace
 
-Result<std::shared_ptr<const Assembler>> openNvJitLink(const std::string &path) {
+Result<std::shared_ptr<const Assembler>> openNvJitLink(const std::string &path, unsigned ptxVersion) {
   std::vector<std::string> places = {path};
   if (path.empty()) {
     places = {"libnvJitLink.so.13", "libnvJitLink.so.12", "/usr/local/cuda/lib64/libnvJitLink.so"};
@@ -124,13 +124,22 @@ Result<std::shared_ptr<const Assembler>> openNvJitLink(const std::string &path) 
     removeRepeated(places);
   }
   std::string searched;
+  Status tooOld; // the first that is there
   for (const std::string &place : places) {
     SharedLibrary library(place);
     LinkFunctions functions;
     if (library && functions.resolve(library)) {
-      return std::shared_ptr<const Assembler>(std::make_shared<NvJitLinkAssembler>(std::move(library), functions));
+      auto assembler = std::make_shared<const NvJitLinkAssembler>(std::move(library), functions);
+      Status status = checkPtxVersion(*assembler, place, ptxVersion);
+      if (status.ok()) {
+        return std::shared_ptr<const Assembler>(std::move(assembler));
+      }
+      tooOld = tooOld.ok() ? std::move(status) : std::move(tooOld);
     }
     searched += (searched.empty() ? "" : ", ") + place;
+  }
+  if (!tooOld.ok()) {
+    return tooOld;
   }
   return unavailable("no nvJitLink library: searched " + searched).atStage("assemble");
 }

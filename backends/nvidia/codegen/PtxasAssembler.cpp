@@ -141,15 +141,30 @@ static Result<std::string> versionOf(const std::string &program) {
   return child.output.substr(start, child.output.find_first_not_of("0123456789.", start) - start);
 }
 
-Result<std::shared_ptr<const Assembler>> openPtxas(const std::string &path) {
+/// The one at that place.
+static Result<std::shared_ptr<const Assembler>> openAt(const std::string &place, unsigned ptxVersion) {
+  JITK_ASSIGN(std::string version, versionOf(place));
+  auto assembler = std::make_shared<const PtxasAssembler>(place, std::move(version));
+  JITK_TRY(checkPtxVersion(*assembler, place, ptxVersion));
+  return std::shared_ptr<const Assembler>(std::move(assembler));
+}
+
+Result<std::shared_ptr<const Assembler>> openPtxas(const std::string &path, unsigned ptxVersion) {
   std::vector<std::string> places = path.empty() ? usualPlaces() : std::vector<std::string>{path};
   std::string searched;
+  Status unfit; // of the first that is there
   for (const std::string &place : places) {
     if (access(place.c_str(), X_OK) == 0) {
-      JITK_ASSIGN(std::string version, versionOf(place));
-      return std::shared_ptr<const Assembler>(std::make_shared<PtxasAssembler>(place, std::move(version)));
+      Result<std::shared_ptr<const Assembler>> opened = openAt(place, ptxVersion);
+      if (opened.ok()) {
+        return opened;
+      }
+      unfit = unfit.ok() ? std::move(opened).takeStatus() : std::move(unfit).withNote(opened.status().toString());
     }
     searched += (searched.empty() ? "" : ", ") + place;
+  }
+  if (!unfit.ok()) {
+    return unfit;
   }
   bool ofEnvironment = path.empty() && environment().ptxas;
   return unavailable("no ptxas: searched " + searched + (ofEnvironment ? " (JITK_PTXAS)" : "")).atStage("assemble");

@@ -35,6 +35,23 @@ static void showAssemblers(const Json &assemblers) {
   }
 }
 
+/// The tools that are not asked, why, and for which architectures.
+static void showOtherTools(const Json &tools, const Json &assemblers) {
+  for (const auto &[tool, findings] : tools.items()) {
+    std::map<std::string, std::string> architecturesOf; // by the finding
+    for (const auto &[target, finding] : findings.items()) {
+      if (finding != assemblers[target]) {
+        std::string &architectures = architecturesOf[finding.get<std::string>()];
+        architectures += (architectures.empty() ? "" : ", ") + target;
+      }
+    }
+    for (const auto &[finding, architectures] : architecturesOf) {
+      line(tool.c_str(), finding);
+      line("", "not asked for " + architectures);
+    }
+  }
+}
+
 static void show(const Json &report) {
   line("version", report["version"].get<std::string>() + ", build " + report["build_id"].get<std::string>());
   line("workers", report["workers"].dump());
@@ -49,6 +66,7 @@ static void show(const Json &report) {
   line("compiler", textOrProblem(report["compiler"], "library"));
   if (report["compiler"].contains("assemblers")) {
     showAssemblers(report["compiler"]["assemblers"]);
+    showOtherTools(report["compiler"]["tools"], report["compiler"]["assemblers"]);
     line("CUDA C++", report["compiler"]["cuda_source"].get<std::string>());
   }
   for (const auto &[prefix, finding] : report["backends"].items()) {

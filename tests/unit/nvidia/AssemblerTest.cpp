@@ -39,11 +39,12 @@ ret;
 /// A shell script that plays ptxas: it answers --version, then runs `body`.
 class StubPtxas {
 public:
-  explicit StubPtxas(const std::string &body) {
+  explicit StubPtxas(const std::string &body, const std::string &version = "1.2.3") {
     char pattern[] = "/tmp/jitk-stub-XXXXXX";
     REQUIRE(mkdtemp(pattern));
     folder_ = pattern;
-    std::ofstream(path()) << "#!/bin/sh\nif [ \"$1\" = --version ]; then echo 'release 1.2, V1.2.3'; exit 0; fi\n"
+    std::ofstream(path()) << "#!/bin/sh\nif [ \"$1\" = --version ]; then echo 'release, V" << version
+                          << "'; exit 0; fi\n"
                           << body << "\n";
     chmod(path().c_str(), 0755);
   }
@@ -142,6 +143,32 @@ TEST_SUITE("nvidia/Assembler") {
     auto assembler = openAssembler({.name = "ptxas", .path = stub.path()});
     REQUIRE(assembler);
     CHECK((*assembler)->identity() == "ptxas 1.2.3");
+  }
+
+  TEST_CASE("what PTX a tool knows is told by its version") {
+    CHECK(ptxVersionOf("ptxas 11.8.89") == 78);
+    CHECK(ptxVersionOf("nvjitlink 12.0") == 80);
+    CHECK(ptxVersionOf("driver 12.6") == 85); // as 12.5
+    CHECK(ptxVersionOf("nvrtc 12.8 headers 12080") == 87);
+    CHECK(ptxVersionOf("ptxas 13.0.88") == 90);
+    CHECK(ptxVersionOf("ptxas 99.0") >= 91);
+    for (const char *untold : {"", "ptxas", "ptxas ", "ptxas 13", "ptxas x.y", "ptxas 1.2.3"}) {
+      CAPTURE(untold);
+      CHECK(ptxVersionOf(untold) == 0);
+    }
+  }
+
+  TEST_CASE("an assembler that is too old is passed over, and told of with what to do") {
+    StubPtxas old("exit 1", "11.8.89"), fit("exit 1", "12.0.1");
+    auto open = [](const StubPtxas &stub) {
+      return openAssembler({.name = "ptxas", .path = stub.path(), .ptxVersion = 80});
+    };
+    CHECK(open(fit));
+    auto refused = open(old);
+    CHECK(refused.status().code() == StatusCode::Unavailable);
+    CHECK(refused.status().message() == "ptxas 11.8.89 is too old: " + old.path() +
+                                            " knows PTX 7.8, and 8.0 is needed: install one of CUDA 12.0 or newer");
+    CHECK(openAssembler({.ptxVersion = 999}).status().code() == StatusCode::Unavailable);
   }
 
   TEST_CASE("a failing ptxas reports its log") {

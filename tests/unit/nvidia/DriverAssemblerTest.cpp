@@ -61,6 +61,21 @@ TEST_SUITE("nvidia/DriverAssembler") {
     CHECK((*assembler)->identity() == "driver 12.8");
   }
 
+  TEST_CASE("a driver whose linker does not know the PTX is passed over, and both versions are named") {
+    for (int version : {11080, 12000, 13000}) {
+      CAPTURE(version);
+      Fixture fixture;
+      fixture.fake->version = version;
+      auto assembler = openAssembler({.name = "driver", .path = JITK_FAKE_CUDA, .ptxVersion = 80});
+      CHECK(assembler.ok() == (version >= 12000));
+      if (!assembler) {
+        CHECK(assembler.status().code() == StatusCode::Unavailable);
+        CHECK(assembler.status().message() == "driver 11.8 is too old: " JITK_FAKE_CUDA
+                                              " knows PTX 7.8, and 8.0 is needed: install one of CUDA 12.0 or newer");
+      }
+    }
+  }
+
   TEST_CASE("the linker is told the architecture, to optimize, and to say what it did") {
     Fixture fixture;
     REQUIRE(fixture.assemble(sm90a));
