@@ -245,7 +245,7 @@ static void compilation(jitk_runtime_t runtime, jitk_device_t device) {
   CHECK(strlen(jitk_error_key(error)) == 41);
   jitk_error_release(error);
   CHECK_FAILURE(jitk_runtime_kernel(runtime, device, broken, &kernel, &error), JITK_STATUS_INTERNAL,
-                "compiled code must be an ELF file: got 0 bytes that are none; after compiling matmul "
+                "compiled code must be a whole ELF file: got 0 bytes that are none; after compiling matmul "
                 "accumulate=false activation=none b_layout=row bias=false dtype=bf16 k=64 m=1 n=17 out_dtype=bf16 "
                 "residual=false");
   jitk_description_release(unlucky);
