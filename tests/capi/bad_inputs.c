@@ -27,7 +27,7 @@ static void descriptions(void) {
   CHECK_INVALID(jitk_description_create("matmul", NULL, NULL, 0, NULL, &error), "description must not be null");
   CHECK_INVALID(jitk_description_parse("matmul m=1 n=1 k=1 colour=red", &description, &error),
                 "attribute of matmul must be one of m, n, k, dtype, out_dtype, b_layout, bias, residual, accumulate, "
-                "activation, configuration: got 'colour'");
+                "activation, a_stride, b_stride, residual_stride, c_stride, configuration: got 'colour'");
   CHECK_INVALID(jitk_description_parse("matmul m=0 n=1 k=1", &description, &error),
                 "dimension must be a positive number, or *, *%16, *<=4096 or *%16<=4096: got '0'; in attribute m");
   CHECK_INVALID(jitk_description_parse("matmul m=-1 n=1 k=1", &description, &error),
