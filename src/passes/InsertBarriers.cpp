@@ -346,6 +346,7 @@ SmallVector<Access, 2> BarrierInsertion::accessesOf(Operation *op) {
       })
       .Case([&](ttg::LocalLoadOp load) { add(Kind::Read, load.getSrc()); })
       .Case([&](ttg::LocalStoreOp store) { add(Kind::Write, store.getDst()); })
+      .Case([&](ttng::RemoteShmemStoreOp store) { add(Kind::Write, store.getDst()); })
       .Case([&](ttg::AsyncCopyGlobalToLocalOp copy) { add(Kind::Write, copy.getResult()); })
       .Case([&](ttng::WarpGroupDotOp dot) {
         add(Kind::AsyncRead, dot.getA());
@@ -406,9 +407,9 @@ void BarrierInsertion::require(Operation *op, ArrayRef<Access> accesses, State &
       fence |= async && write.needsFence;
     }
   }
-  // An arrival tells others that this group is done with a buffer, whichever it is; one of each warp tells it of that
-  // warp alone.
-  if (auto arrive = dyn_cast<ttng::ArriveBarrierOp>(op); arrive && !arrive.getPerWarp()) {
+  // An arrival tells others that this group is done with a buffer, whichever it is; one of each warp, or each
+  // thread, tells it of that warp or thread alone.
+  if (auto arrive = dyn_cast<ttng::ArriveBarrierOp>(op); arrive && !arrive.getPerWarp() && !arrive.getPerThread()) {
     barrier |=
         !state.reads.empty() || llvm::any_of(state.writes, [](const Write &write) { return write.needsBarrier; });
   }

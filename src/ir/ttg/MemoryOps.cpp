@@ -2,7 +2,7 @@
 
 #include "src/ir/layout/EncodingLayouts.h"
 #include "src/ir/ttg/InferEncodings.h"
-#include "src/ir/ttg/Ttg.h"
+#include "src/ir/ttg/TransferRules.h"
 
 #include "mlir/IR/PatternMatch.h"
 
@@ -24,7 +24,7 @@ static void printOffsets(OpAsmPrinter &printer, Operation *, DenseI32ArrayAttr o
 }
 
 /// Checks a transfer between registers and a buffer: one shape and element type, an encoding of the tensor's rank.
-static LogicalResult verifyTransfer(Operation *op, RankedTensorType tensor, MemDescType buffer) {
+LogicalResult verifyTransfer(Operation *op, RankedTensorType tensor, MemDescType buffer) {
   if (tensor.getShape() != buffer.getShape()) {
     return op->emitOpError("tensor and buffer must have one shape: got ") << tensor << " and " << buffer;
   }

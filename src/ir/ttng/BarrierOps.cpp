@@ -31,6 +31,9 @@ LogicalResult ArriveBarrierOp::verify() {
   if (getCount() < 1) {
     return emitOpError("count must be at least 1: got ") << getCount();
   }
+  if (getPerThread() && getPerWarp()) {
+    return emitOpError("arrives by warps or by threads, not both");
+  }
   if (getMulticast() && !getPerWarp()) {
     return emitOpError("arrives at the barriers of several CTAs by warps only: wants perWarp");
   }

@@ -99,7 +99,7 @@ def Ttng_ArriveBarrierOp : Ttng_BarrierOp<"arrive_barrier"> {
   let description = [{
     One thread of the CTA or partition arrives with `count`, for all of them: they meet first where one of them may not be
     done with what it accessed. With `perWarp`, which Triton does not have, one thread of each warp arrives with `count` for
-    its warp alone, and nobody meets: the barrier counts the warps. With `multicast`, which goes with `perWarp`, the warp
+    its warp alone, and nobody meets: the barrier counts the warps. With `perThread` each thread arrives, for itself. With `multicast`, which goes with `perWarp`, the warp
     arrives at the barrier that lies at the same place of every CTA of the cluster.
 
     ```mlir
@@ -108,10 +108,10 @@ def Ttng_ArriveBarrierOp : Ttng_BarrierOp<"arrive_barrier"> {
     ```
   }];
   let arguments = (ins Ttg_MemDesc:$alloc, I32Attr:$count, Optional<I1>:$pred, UnitAttr:$perWarp,
-    UnitAttr:$multicast);
+    UnitAttr:$multicast, UnitAttr:$perThread);
   let builders = [OpBuilder<(ins "::mlir::Value":$alloc, "uint32_t":$count, CArg<"bool", "false">:$perWarp,
                                  CArg<"bool", "false">:$multicast), [{
-    build($_builder, $_state, alloc, count, /*pred=*/::mlir::Value(), perWarp, multicast);
+    build($_builder, $_state, alloc, count, /*pred=*/::mlir::Value(), perWarp, multicast, /*perThread=*/false);
   }]>];
   let assemblyFormat = "$alloc `,` $count (`,` $pred^)? attr-dict `:` qualified(type($alloc))";
 }

@@ -5,6 +5,7 @@
 
 include "src/ir/ttng/TtngAttrs.td"
 include "src/ir/ttng/TtngBarrierOps.td"
+include "src/ir/ttng/TtngClusterOps.td"
 include "src/ir/ttng/TtngDotOps.td"
 include "src/ir/ttng/TtngTensorMemoryOps.td"
 include "src/ir/ttng/TtngTmaOps.td"

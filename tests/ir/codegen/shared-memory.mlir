@@ -79,3 +79,25 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
     tt.return
   }
 }
+
+// -----
+
+#mma = #ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 32, 16]}>
+#shared = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 32}>
+#smem = #ttg.shared_memory
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "cuda:90", "ttg.threads-per-warp" = 32 : i32} {
+  // Into the memory of the CTA of rank 2: 16 registers, two neighbors at a time, at addresses from one that mapa makes.
+  // CHECK-LABEL: llvm.func @remote
+  // CHECK: %[[THERE:.*]] = ptx.inst "mapa"(%{{.*}}, %{{.*}})
+  // CHECK-NOT: mapa
+  // CHECK-COUNT-8: ptx.inst "st.shared::cluster.v2.b32"
+  // CHECK-NOT: ptx.inst "st.
+  // CHECK: llvm.return
+  tt.func public @remote(%a: !tt.ptr<f32>) attributes {"ttg.cluster-dim-x" = 4 : i32} {
+    %rank = arith.constant 2 : i32
+    %sum = arith.constant dense<1.0> : tensor<64x32xf32, #mma>
+    %slot = ttg.local_alloc : () -> !ttg.memdesc<64x32xf32, #shared, #smem, mutable>
+    ttng.remote_shmem_store %sum, %slot, %rank : tensor<64x32xf32, #mma> -> !ttg.memdesc<64x32xf32, #shared, #smem, mutable>
+    tt.return
+  }
+}

@@ -132,10 +132,10 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
   // Where CTAs of a cluster are programs of their own, those of the cluster meet around the regions too.
   // CHECK-LABEL: llvm.func @cluster
   // CHECK: ptx.inst "barrier.sync"() {imms = array<i64: 1>}
-  // CHECK-NEXT: ptx.inst "barrier.cluster.arrive"
+  // CHECK-NEXT: ptx.inst "barrier.cluster.arrive.relaxed"
   // CHECK-NEXT: ptx.inst "barrier.cluster.wait"
   // CHECK: ptx.inst "barrier.sync"() {imms = array<i64: 1>}
-  // CHECK-NEXT: ptx.inst "barrier.cluster.arrive"
+  // CHECK-NEXT: ptx.inst "barrier.cluster.arrive.relaxed"
   // CHECK-NEXT: ptx.inst "barrier.cluster.wait"
   // CHECK: ptx.inst "barrier.cluster.arrive"
   // CHECK-NEXT: ptx.inst "barrier.cluster.wait"

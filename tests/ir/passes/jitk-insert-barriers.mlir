@@ -242,6 +242,19 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
     %x = ttg.local_load %m : !ttg.memdesc<64x64xf16, #shared, #smem, mutable> -> tensor<64x64xf16, #blocked>
     // CHECK-NEXT: ttng.arrive_barrier %{{.*}}, 1 {perWarp}
     ttng.arrive_barrier %e, 1 {perWarp} : !ttg.memdesc<1xi64, #bar, #smem, mutable>
+    // CHECK-NEXT: ttng.arrive_barrier %{{.*}}, 1 {perThread}
+    ttng.arrive_barrier %e, 1 {perThread} : !ttg.memdesc<1xi64, #bar, #smem, mutable>
     tt.return
+  }
+
+  // What is stored into any CTA of the cluster may be the CTA's own.
+  // CHECK-LABEL: tt.func public @remote
+  tt.func public @remote(%x: tensor<64x64xf16, #blocked>, %m: !ttg.memdesc<64x64xf16, #shared, #smem, mutable>, %rank: i32) -> tensor<64x64xf16, #blocked> {
+    // CHECK: ttng.remote_shmem_store
+    ttng.remote_shmem_store %x, %m, %rank : tensor<64x64xf16, #blocked> -> !ttg.memdesc<64x64xf16, #shared, #smem, mutable>
+    // CHECK-NEXT: gpu.barrier
+    // CHECK-NEXT: ttg.local_load
+    %y = ttg.local_load %m : !ttg.memdesc<64x64xf16, #shared, #smem, mutable> -> tensor<64x64xf16, #blocked>
+    tt.return %y : tensor<64x64xf16, #blocked>
   }
 }

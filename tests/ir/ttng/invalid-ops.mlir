@@ -38,6 +38,33 @@ tt.func @arrive_count(%b: !ttg.memdesc<1xi64, #bar, #ttg.shared_memory, mutable>
 // -----
 
 #bar = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>
+tt.func @arrive_twofold(%b: !ttg.memdesc<1xi64, #bar, #ttg.shared_memory, mutable>) {
+  // expected-error @+1 {{arrives by warps or by threads, not both}}
+  ttng.arrive_barrier %b, 1 {perWarp, perThread} : !ttg.memdesc<1xi64, #bar, #ttg.shared_memory, mutable>
+  tt.return
+}
+
+// -----
+
+#s = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 32}>
+tt.func @remote_immutable(%a: tensor<64x32xf32>, %m: !ttg.memdesc<64x32xf32, #s, #ttg.shared_memory>, %rank: i32) {
+  // expected-error @+1 {{the buffer must be mutable and in shared memory}}
+  ttng.remote_shmem_store %a, %m, %rank : tensor<64x32xf32> -> !ttg.memdesc<64x32xf32, #s, #ttg.shared_memory>
+  tt.return
+}
+
+// -----
+
+#s = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 32}>
+tt.func @remote_shape(%a: tensor<64x64xf32>, %m: !ttg.memdesc<64x32xf32, #s, #ttg.shared_memory, mutable>, %rank: i32) {
+  // expected-error @+1 {{tensor and buffer must have one shape}}
+  ttng.remote_shmem_store %a, %m, %rank : tensor<64x64xf32> -> !ttg.memdesc<64x32xf32, #s, #ttg.shared_memory, mutable>
+  tt.return
+}
+
+// -----
+
+#bar = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>
 tt.func @arrive_in_cluster(%b: !ttg.memdesc<1xi64, #bar, #ttg.shared_memory, mutable>) {
   // expected-error @+1 {{arrives at the barriers of several CTAs by warps only: wants perWarp}}
   ttng.arrive_barrier %b, 1 {multicast} : !ttg.memdesc<1xi64, #bar, #ttg.shared_memory, mutable>

@@ -17,6 +17,8 @@ tt.func @barriers(%b: !ttg.memdesc<1xi64, #bar, #smem, mutable>, %ph: i32, %p: i
   ttng.barrier_expect %b, 8192 {async_task_id = array<i32: 0>}, %p : !ttg.memdesc<1xi64, #bar, #smem, mutable>
   // CHECK: ttng.arrive_barrier %{{.*}}, 2, %{{.*}} {perWarp} : !ttg.memdesc<1xi64
   ttng.arrive_barrier %b, 2, %p {perWarp} : !ttg.memdesc<1xi64, #bar, #smem, mutable>
+  // CHECK: ttng.arrive_barrier %{{.*}}, 1 {perThread} : !ttg.memdesc<1xi64
+  ttng.arrive_barrier %b, 1 {perThread} : !ttg.memdesc<1xi64, #bar, #smem, mutable>
   // CHECK: ttng.arrive_barrier %{{.*}}, 1 {multicast, perWarp} : !ttg.memdesc<1xi64
   ttng.arrive_barrier %b, 1 {perWarp, multicast} : !ttg.memdesc<1xi64, #bar, #smem, mutable>
   // CHECK: ttng.fence_async_shared {bCluster = true}
@@ -46,6 +48,13 @@ tt.func @wgmma_open(%a: tensor<64x64xf16>, %b: !ttg.memdesc<64x64xf16, #s, #smem
   %0 = ttng.warp_group_dot %a, %b, %c {isAsync = true} : tensor<64x64xf16> * !ttg.memdesc<64x64xf16, #s, #smem> -> tensor<64x64xf32>
   // CHECK: ttng.warp_any %{{.*}} : tensor<64xi1>
   %1 = ttng.warp_any %p : tensor<64xi1>
+  tt.return
+}
+
+// CHECK-LABEL: tt.func @remote
+tt.func @remote(%a: tensor<64x64xf16, #mma>, %m: !ttg.memdesc<64x64xf16, #s, #smem, mutable>, %rank: i32) {
+  // CHECK: ttng.remote_shmem_store %{{.*}}, %{{.*}}, %{{.*}} : tensor<64x64xf16, #mma> -> !ttg.memdesc<64x64xf16, {{.*}}>
+  ttng.remote_shmem_store %a, %m, %rank : tensor<64x64xf16, #mma> -> !ttg.memdesc<64x64xf16, #s, #smem, mutable>
   tt.return
 }
 

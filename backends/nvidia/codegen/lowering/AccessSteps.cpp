@@ -1,6 +1,5 @@
 #include "backends/nvidia/codegen/lowering/AccessSteps.h"
 
-#include "backends/nvidia/codegen/lowering/Exchange.h"
 #include "backends/nvidia/codegen/lowering/Packing.h"
 
 using namespace mlir;
@@ -26,16 +25,17 @@ static Value storesFirst(LoweringBuilder &b, ArrayRef<int32_t> bases, llvm::func
 }
 
 void storeSteps(FunctionLowering &f, const LocalAccess &access, StepAddress address, ArrayRef<Value> values,
-                uint32_t registerXor) {
+                uint32_t registerXor, SharedWindow window) {
   LoweringBuilder &b = f.builder();
   bool vectors = access.form == LocalAccessForm::Vector;
+  assert((vectors || window == SharedWindow::Cta) && "stmatrix stores to the CTA's own memory");
   Value lane = vectors ? storesFirst(b, access.laneBases, [&] { return f.lane(); }) : Value();
   auto storeAll = [&] {
     for (const LocalAccessStep &step : access.steps) {
       SmallVector<Value> elements =
           llvm::map_to_vector(step.registers, [&](unsigned reg) { return values[reg ^ registerXor]; });
       if (vectors) {
-        storeShared(b, address(step), elements, lane);
+        storeShared(b, address(step), elements, lane, window);
         continue;
       }
       SmallVector<Value> operands = {address(step)};

@@ -2,7 +2,7 @@
 
 #pragma once
 
-#include "backends/nvidia/codegen/lowering/FunctionLowering.h"
+#include "backends/nvidia/codegen/lowering/Exchange.h"
 #include "src/ir/layout/LocalAccess.h"
 
 namespace jitk::nvidia {
@@ -11,9 +11,9 @@ namespace jitk::nvidia {
 using StepAddress = llvm::function_ref<mlir::Value(const ir::LocalAccessStep &)>;
 
 /// Stores `values`, one a register of the tensor. Step registers are changed by XOR with `registerXor`. Of threads
-/// that hold the same elements, one stores.
+/// that hold the same elements, one stores. Matrices are not stored outside of the CTA's window.
 void storeSteps(FunctionLowering &f, const ir::LocalAccess &access, StepAddress address,
-                llvm::ArrayRef<mlir::Value> values, uint32_t registerXor = 0);
+                llvm::ArrayRef<mlir::Value> values, uint32_t registerXor = 0, SharedWindow window = SharedWindow::Cta);
 
 /// Loads into `values`; elements are of type `element`. Registers that hold copies are left to `copyRegisters`.
 void loadSteps(LoweringBuilder &b, const ir::LocalAccess &access, StepAddress address, mlir::Type element,

@@ -30,6 +30,8 @@ void BufferAddress::addThreadPart(ArrayRef<int32_t> bases, llvm::function_ref<Va
   }
 }
 
+void BufferAddress::moveTo(Value rank) { base_ = f_.builder().instValue("mapa", {base_, rank}); }
+
 Value BufferAddress::padded(Value offset) {
   LoweringBuilder &b = f_.builder();
   Value result = offset;

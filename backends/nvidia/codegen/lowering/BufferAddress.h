@@ -19,6 +19,10 @@ public:
   /// Those of the accesses of a plan: lane, warp and block add their parts.
   BufferAddress(FunctionLowering &f, mlir::Value buffer, const BufferLayout &layout, const ir::LocalAccess &access);
 
+  /// Moves to the buffer at the same place of another CTA of the cluster, whose rank is given. Before any address is
+  /// asked for.
+  void moveTo(mlir::Value rank);
+
   /// The address of the element at `offset` XOR the thread's part: i32.
   mlir::Value at(int32_t offset);
   mlir::Value at(const ir::LocalAccessStep &step) { return at(step.xorOffset ^ step.addOffset); }

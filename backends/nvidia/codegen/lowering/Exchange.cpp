@@ -48,14 +48,14 @@ static Type registerType(LoweringBuilder &b, const Words &words) { return b.getI
 
 static Value predicateOr(LoweringBuilder &b, Value predicate) { return predicate ? predicate : b.boolean(true); }
 
-void storeShared(LoweringBuilder &b, Value address, ArrayRef<Value> elements, Value predicate) {
+void storeShared(LoweringBuilder &b, Value address, ArrayRef<Value> elements, Value predicate, SharedWindow window) {
   unsigned elementBits = storedBits(elements.front().getType());
   Words words = Words::of(elements.size() * elementBits / 8, elementBits);
   SmallVector<Value> operands = {predicateOr(b, predicate), address};
   for (Value word : packWords(b, elements, words.bits)) {
     operands.push_back(b.resizeUnsigned(word, registerType(b, words)));
   }
-  b.inst("st.shared." + words.suffix(), operands);
+  b.inst((window == SharedWindow::Cta ? "st.shared." : "st.shared::cluster.") + words.suffix(), operands);
 }
 
 SmallVector<Value> loadShared(LoweringBuilder &b, Value address, Type element, unsigned count, Value predicate) {

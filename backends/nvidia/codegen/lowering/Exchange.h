@@ -11,10 +11,13 @@ namespace jitk::nvidia {
 llvm::SmallVector<mlir::Value> shuffle(LoweringBuilder &b, llvm::StringRef form, llvm::ArrayRef<mlir::Value> values,
                                        mlir::Value argument);
 
+/// Whose shared memory an address lies in: the CTA's, or, made by mapa, that of any CTA of the cluster.
+enum class SharedWindow : uint8_t { Cta, Cluster };
+
 /// Stores elements of one type to consecutive shared addresses where `predicate` holds (null: everywhere).
 /// `address` is a multiple of the bytes stored, which are a power of two up to 16.
 void storeShared(LoweringBuilder &b, mlir::Value address, llvm::ArrayRef<mlir::Value> elements,
-                 mlir::Value predicate = nullptr);
+                 mlir::Value predicate = nullptr, SharedWindow window = SharedWindow::Cta);
 
 /// Loads `count` elements from consecutive shared addresses, under the same conditions. Where `predicate` is false the
 /// result is undefined.

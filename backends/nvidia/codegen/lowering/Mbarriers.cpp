@@ -1,7 +1,7 @@
 // Memory barriers: ttng.init_barrier, inval_barrier, barrier_expect, arrive_barrier, wait_barrier.
 //
-// One thread of the group at work initializes, arrives and expects, or one of each of its warps arrives; all of its
-// threads wait.
+// One thread of the group at work initializes, arrives and expects, or one of each of its warps, or each of its threads
+// arrives; all of its threads wait.
 
 #include "backends/nvidia/codegen/lowering/BufferAddress.h"
 #include "src/ir/ttng/Ttng.h"
@@ -54,7 +54,8 @@ static LogicalResult lowerExpect(ttng::BarrierExpectOp op, FunctionLowering &f) 
 
 static LogicalResult lowerArrive(ttng::ArriveBarrierOp op, FunctionLowering &f) {
   LoweringBuilder &b = f.builder();
-  Value predicate = op.getPerWarp() ? b.equal(f.lane(), 0) : firstThread(f), address = viewAddress(f, op.getAlloc());
+  Value address = viewAddress(f, op.getAlloc());
+  Value predicate = op.getPerThread() ? b.boolean(true) : op.getPerWarp() ? b.equal(f.lane(), 0) : firstThread(f);
   std::string form = "mbarrier.arrive";
   if (op.getMulticast()) {
     // Lane r arrives in CTA r.

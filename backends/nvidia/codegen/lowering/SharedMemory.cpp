@@ -1,7 +1,9 @@
-// ttg.local_alloc, local_load, local_store: tensors between registers and buffers in shared memory.
+// ttg.local_alloc, local_load, local_store, ttng.remote_shmem_store: tensors between registers and buffers in shared
+// memory.
 
 #include "backends/nvidia/codegen/lowering/AccessSteps.h"
 #include "backends/nvidia/codegen/lowering/BufferAddress.h"
+#include "src/ir/ttng/Ttng.h"
 
 using namespace mlir;
 using namespace jitk::ir;
@@ -64,11 +66,29 @@ static LogicalResult lowerLocalStore(ttg::LocalStoreOp op, FunctionLowering &f) 
   return storeTensor(op, f, op.getSrc(), op.getDst());
 }
 
+static LogicalResult lowerRemoteStore(ttng::RemoteShmemStoreOp op, FunctionLowering &f) {
+  if (f.target().clusterSize <= f.target().numCtas) {
+    return op.emitOpError("wants a cluster whose CTAs are programs of their own: ") << ttg::kClusterDimX;
+  }
+  std::optional<LocalAccess> access = planAccess(op.getSrc().getType(), op.getDst().getType(), {});
+  if (!access || leavesCopiesIncomplete(*access)) {
+    return op.emitOpError("stores parts of a tensor that several CTAs share");
+  }
+  BufferLayout layout(op.getDst().getType());
+  BufferAddress address(f, op.getDst(), layout, *access);
+  address.moveTo(f.scalar(op.getRank()));
+  storeSteps(
+      f, *access, [&](const LocalAccessStep &step) { return address.at(step); }, f.registers(op.getSrc()),
+      /*registerXor=*/0, SharedWindow::Cluster);
+  return success();
+}
+
 void populateSharedMemoryLowerings(LoweringTable &table) {
   table.add(lowerLocalAlloc);
   table.add(lowerLocalDealloc);
   table.add(lowerLocalLoad);
   table.add(lowerLocalStore);
+  table.add(lowerRemoteStore);
 }
 
 } // namespace jitk::nvidia

@@ -46,15 +46,6 @@ constexpr unsigned kMostRepeated = 16;
 
 static void meet(LoweringBuilder &b) { b.inst("barrier.sync", {}, {kMeetingBarrier}); }
 
-/// All warps of all CTAs of the cluster meet where each CTA is a program of its own: before the regions may reach into
-/// another CTA, whose barriers are set up then, and before a CTA may end that another one reaches into.
-static void meetCluster(FunctionLowering &f) {
-  if (f.target().clusterSize > f.target().numCtas) {
-    f.builder().inst("barrier.cluster.arrive", {});
-    f.builder().inst("barrier.cluster.wait", {});
-  }
-}
-
 /// Moves between what each thread starts with and what the region has.
 static void changeRegisters(LoweringBuilder &b, int32_t from, int32_t to) {
   if (from != to) {
@@ -71,6 +62,21 @@ static bool runsOnce(ArrayRef<ttg::WarpSpecializeOp> ops) {
 /// Whether the warps that have run the regions of `op` are done: nobody waits for them.
 static bool endsKernel(ttg::WarpSpecializeOp op, FunctionLowering &f) {
   return runsOnce(f.specializations()) && isa<tt::ReturnOp>(op->getNextNode());
+}
+
+/// All warps of all CTAs of the cluster meet where each CTA is a program of its own: before the regions may reach into
+/// another CTA, whose barriers are set up then, and before a CTA may end, or go on, that another one reaches into.
+static void meetCluster(FunctionLowering &f, StringRef arrival = "barrier.cluster.arrive") {
+  if (f.target().clusterSize > f.target().numCtas) {
+    f.builder().inst(arrival, {});
+    f.builder().inst("barrier.cluster.wait", {});
+  }
+}
+
+/// The same before the regions. Where the kernel begins with them nothing is to be seen but barriers, which have a
+/// fence of their own (`fence.mbarrier_init`): more order would be a barrier of all the GPU's memory.
+static void meetClusterFirst(FunctionLowering &f) {
+  meetCluster(f, runsOnce(f.specializations()) ? "barrier.cluster.arrive.relaxed" : "barrier.cluster.arrive");
 }
 
 /// The registers of a thread at the start of the kernel; 0 if they never change.
@@ -273,7 +279,7 @@ LogicalResult Workers::runCrews(ttg::WarpSpecializeOp op, Block *dispatch, Value
     return op.emitOpError("has no warps: warp groups are allocated before the lowering");
   }
   b.setInsertionPointToEnd(dispatch);
-  meetCluster(f);
+  meetClusterFirst(f);
   Block *back = f.appendBlock();
   for (const Crew &crew : crewsOf(op, initialRegisters(op))) {
     Block *inside = f.appendBlock(), *next = f.appendBlock();
@@ -417,7 +423,7 @@ static LogicalResult lowerWarpSpecialize(ttg::WarpSpecializeOp op, FunctionLower
                 b.equal(f.thread(), 0));
   }
   meet(b);
-  meetCluster(f);
+  meetClusterFirst(f);
   auto registers = op.getActualRegisters();
   int32_t initial = initialRegisters(op), own = registers ? registers->front() : initial;
   changeRegisters(b, initial, own);
