@@ -12,6 +12,31 @@
 
 namespace jitk::kernels {
 
+/// A rectangle of C whose sums are there in registers: fp32, [rows, columns].
+class SumRegion {
+public:
+  /// One side of it: from `first` (i32) on `count` rows or columns, all of which are known to lie inside of C or not.
+  struct Side {
+    mlir::Value first;
+    int64_t count;
+    bool isInside;
+  };
+  SumRegion(KernelBuilder &builder, const Side &rows, const Side &columns);
+
+  const mlir::Value &rows() const { return rows_; }
+  const mlir::Value &columns() const { return columns_; }
+  /// Which elements lie inside of C; null = all.
+  mlir::Value mask() const { return mask_; }
+  /// Makes C of the sums.
+  void store(mlir::Value sum, const Epilogue &epilogue, mlir::Type outputType) const;
+
+private:
+  KernelBuilder &b;
+  int64_t numRows_;
+  mlir::Value rows_, columns_; ///< vectors, i32
+  mlir::Value inColumns_, mask_;
+};
+
 /// Declares a region of the workspace for each variant whose K is split; they share their place.
 void declarePartialSums(KernelSignature &signature, llvm::ArrayRef<ProductShapes> variants);
 

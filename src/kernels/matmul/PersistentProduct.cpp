@@ -21,7 +21,7 @@ ProductShapes::ProductShapes(const PersistentTile &chosen, int64_t depth, bool i
                              Type outputType)
     : tile(chosen), k(depth), parts(chosen.parts()), left{"a", "m", true}, right{"b", "n", isColumnMajorB},
       inputType(inputType), outputType(outputType), result("c") {
-  if (isSplit()) {
+  if (leavesPartialSums()) {
     result = (llvm::Twine("partial_sums_") + llvm::Twine(tile.rows) + "x" + llvm::Twine(tile.columns) + "x" +
               llvm::Twine(tile.splits) + (tile.transposed ? "t" : ""))
                  .str();
@@ -32,7 +32,7 @@ ProductShapes::ProductShapes(const PersistentTile &chosen, int64_t depth, bool i
 }
 
 Type ProductShapes::resultType() const {
-  return isSplit() ? Type(Float32Type::get(outputType.getContext())) : outputType;
+  return leavesPartialSums() ? Type(Float32Type::get(outputType.getContext())) : outputType;
 }
 
 SharedTile ProductShapes::leftTile() const { return left.tile(PersistentProduct::kConsumerRows, tile.k, inputType); }
@@ -44,7 +44,7 @@ SharedTile ProductShapes::resultTile(int64_t part) const {
 
 PersistentProduct::PersistentProduct(KernelBuilder &builder, const ProductShapes &shapes, const Epilogue &epilogue)
     : b(builder), shapes_(shapes), tile_(shapes.tile), parts_(shapes.parts),
-      epilogue_(epilogue.canAddInMemory() ? epilogue.addingInMemory() : epilogue) {
+      epilogue_(epilogue.canAddInMemory() && !tile_.clustered ? epilogue.addingInMemory() : epilogue) {
   // The tiles of a slot: the left operand's rows, which each consumer has, then the right operand's parts.
   llvm::SmallVector<SharedTile> tiles = {shapes.leftTile()};
   for (int64_t part : parts_) {
@@ -59,6 +59,13 @@ PersistentProduct::PersistentProduct(KernelBuilder &builder, const ProductShapes
                     .ownTiles = 1,
                     .ownVectors = 1,
                 });
+  if (tile_.clustered) {
+    assert(numConsumers == 1 && "the sums of one consumer are handed over");
+    for (int64_t part : parts_) {
+      sums_.emplace_back(b, kConsumerRows, part, tile_.slicesOf(part), tile_.transposed);
+    }
+    return;
+  }
   for (int64_t part : parts_) {
     SharedTile result = shapes.resultTile(part);
     if (epilogue_.readsTensors()) {
@@ -90,13 +97,16 @@ void PersistentProduct::write() {
                                         .registers = isPair ? many : 0,
                                         .body = consumeAll}};
   roles.push_back(Role{.numWarps = 1, .registers = few, .body = produceAll});
-  if (epilogue_.readsTensors()) {
+  if (!feeds_.empty()) {
     roles.push_back(Role{.numWarps = 1, .registers = few, .body = feedAll});
   }
   if (isWriting) {
     roles.push_back(Role{.numWarps = kWarpsOfWriter, .registers = few, .body = writeAll});
   }
   specialize(b, roles);
+  if (tile_.clustered) {
+    addUp();
+  }
 }
 
 Expression paddedRows(const KernelSignature &signature, const ProductShapes &shapes) {
@@ -142,6 +152,9 @@ llvm::SmallVector<Value> PersistentProduct::forEachProduct(ValueRange carried, P
     return forEachTileOf(carried,
                          [&](TilePosition at, ValueRange now) { return body({at, /*split=*/{}, b.i32(0)}, now); });
   }
+  if (tile_.clustered) {
+    return body(ownProduct(), carried);
+  }
   TileGrid grid = {b.ceilDiv(b.size(shapes_.left.outer), tile_.rows),
                    b.ceilDiv(b.size(shapes_.right.outer), tile_.columns)};
   // All tiles of one part of K before the next part: CTAs side by side share operands.
@@ -152,6 +165,14 @@ llvm::SmallVector<Value> PersistentProduct::forEachProduct(ValueRange carried, P
                   Value split = b.div(number, tiles);
                   return body({at, split, b.mul(split, b.i32(shapes_.depth()))}, now);
                 });
+}
+
+ProductTile PersistentProduct::ownProduct() {
+  TileGrid grid = {b.ceilDiv(b.size(shapes_.left.outer), tile_.rows),
+                   b.ceilDiv(b.size(shapes_.right.outer), tile_.columns)};
+  TilePosition at = rasterize(b, b.clusterId(), grid, tile_.groupRows);
+  Value split = b.clusterRank();
+  return {at, split, b.mul(split, b.i32(shapes_.depth()))};
 }
 
 Value PersistentProduct::firstRow(const TilePosition &at, Value consumer) {
@@ -238,7 +259,7 @@ std::pair<Value, Value> PersistentProduct::originOf(Value consumer, size_t part,
   if (tile_.transposed) {
     std::swap(row, column);
   }
-  if (at.split) {
+  if (at.split && !tile_.clustered) {
     Value rows = b.mul(b.ceilDiv(b.size("m"), tile_.rowsOfC()), b.i32(tile_.rowsOfC()));
     row = b.add(row, b.mul(at.split, rows));
   }
@@ -374,12 +395,38 @@ void PersistentProduct::consume() {
   forEachProduct(carried, [&](const ProductTile &at, ValueRange now) {
     llvm::SmallVector<RingPosition> positions = positionsOf(now);
     llvm::SmallVector<Value> sums = multiply(consumer, at, positions.front());
-    store(consumer, sums, at, llvm::MutableArrayRef(positions).drop_front());
+    if (tile_.clustered) {
+      for (auto [clusterSum, sum] : llvm::zip_equal(sums_, sums)) {
+        clusterSum.handOver(sum);
+      }
+    } else {
+      store(consumer, sums, at, llvm::MutableArrayRef(positions).drop_front());
+    }
     llvm::SmallVector<Value> next;
     append(next, positions);
     return next;
   });
-  TileStore::drain(b);
+  if (!tile_.clustered) {
+    TileStore::drain(b);
+  }
+}
+
+void PersistentProduct::addUp() {
+  ProductTile at = ownProduct();
+  for (auto [part, clusterSum] : llvm::enumerate(sums_)) {
+    auto [row, column] = originOf(b.i32(0), part, at);
+    int64_t slice = clusterSum.sliceColumns();
+    Value offset = b.mul(b.clusterRank(), b.i32(slice));
+    (tile_.transposed ? row : column) = b.add(tile_.transposed ? row : column, offset);
+    SumRegion::Side across = {row, kConsumerRows, b.isMultiple(shapes_.left.outer, tile_.rows)};
+    SumRegion::Side along = {column, slice, b.isMultiple(shapes_.right.outer, tile_.columns)};
+    if (tile_.transposed) {
+      std::swap(across.count, along.count);
+      std::swap(across.isInside, along.isInside);
+    }
+    SumRegion region(b, across, along);
+    clusterSum.addUp([&](Value sum) { region.store(sum, epilogue_, shapes_.outputType); });
+  }
 }
 
 void PersistentProduct::consumeDeferring(Value consumer) {
@@ -467,6 +514,9 @@ ProductTiles::ProductTiles(llvm::ArrayRef<ProductShapes> variants) {
     for (int64_t part : shapes.parts) {
       (shapes.tile.transposed ? a : b).push_back(shapes.rightPiece(part));
       SharedTile slice = TileStore::sliceOf(shapes.resultTile(part));
+      if (shapes.tile.clustered) {
+        continue;
+      }
       (shapes.isSplit() ? partialSums : c).push_back(slice);
       if (!shapes.isSplit()) {
         bias.push_back(EpilogueFeed::biasTile(slice));
@@ -498,6 +548,9 @@ static std::array<Expression, 3> gridOf(const KernelSignature &signature, const 
   Expression numTiles = rasterGrid(signature.expression(shapes.left.outer), shapes.tile.rows * shapes.tile.sharers,
                                    signature.expression(shapes.right.outer), shapes.tile.columns)[0];
   numTiles = Expression::binary(Op::Mul, numTiles, Expression::constant(shapes.tile.splits));
+  if (shapes.tile.clustered) {
+    return {numTiles, Expression::constant(1), Expression::constant(1)};
+  }
   return persistentGrid(shapes.batch ? Expression::binary(Op::Mul, numTiles, signature.expression(shapes.batch))
                                      : numTiles,
                         unsigned(shapes.tile.sharers));
@@ -516,9 +569,9 @@ void addProductSteps(KernelProgram &program, const KernelSignature &signature, l
     program.step({.symbol = name,
                   .numWarps = PersistentProduct::kWarpsOfConsumer,
                   .grid = grid,
-                  .clusterSize = unsigned(shape.tile.sharers)},
-                 [&](KernelBuilder &b) { write(b, shape, shape.isSplit() ? Epilogue() : epilogue); });
-    if (shape.isSplit()) {
+                  .clusterSize = shape.clusterSize()},
+                 [&](KernelBuilder &b) { write(b, shape, shape.leavesPartialSums() ? Epilogue() : epilogue); });
+    if (shape.leavesPartialSums()) {
       addPartialSums(program, signature, name + "_sums", isChosen, shape, epilogue);
     }
     least = variant.mostRows;

@@ -6,6 +6,7 @@
 #include "src/kernels/Kernel.h"
 #include "src/kernels/matmul/EpilogueFeed.h"
 #include "src/kernels/matmul/PersistentTile.h"
+#include "src/kernels/vocabulary/ClusterSum.h"
 #include "src/kernels/vocabulary/KernelProgram.h"
 #include "src/kernels/vocabulary/Raster.h"
 #include "src/kernels/vocabulary/Ring.h"
@@ -57,6 +58,9 @@ struct ProductShapes {
   std::string result;
 
   bool isSplit() const { return tile.splits > 1; }
+  /// Whether a second step adds up what this one leaves in the workspace.
+  bool leavesPartialSums() const { return isSplit() && !tile.clustered; }
+  unsigned clusterSize() const { return unsigned(tile.clustered ? tile.splits : tile.sharers); }
   /// Of a part of K: whole blocks, so that the parts are alike; what lies past the end of K is zero.
   int64_t depth() const { return isSplit() ? llvm::divideCeil(llvm::divideCeil(k, tile.k), tile.splits) * tile.k : k; }
   /// What is stored: fp32 where K is split.
@@ -138,6 +142,10 @@ private:
   /// Brings what the epilogues of one part of a tile read; moves the feeds' positions.
   void feedPart(size_t part, const ProductTile &at, llvm::MutableArrayRef<RingPosition> positions);
   void consume();
+  /// The tile whose part of K the CTA has, and that part; of a cluster.
+  ProductTile ownProduct();
+  /// After the roles of a cluster: the slices of the sums that are this CTA's.
+  void addUp();
   void store(mlir::Value consumer, mlir::ValueRange sums, const ProductTile &at,
              llvm::MutableArrayRef<RingPosition> feeds);
   /// The descriptor of what a part's slices are stored to.
@@ -170,6 +178,7 @@ private:
   Epilogue epilogue_;
   std::deque<std::function<void()>> waiting_;
   std::map<int64_t, TileStore> stores_; ///< of each size of parts
+  std::vector<ClusterSum> sums_;        ///< of each part, where the CTAs of a cluster add up
   std::vector<EpilogueFeed> feeds_;     ///< of each part; none where the epilogue reads nothing
 };
 

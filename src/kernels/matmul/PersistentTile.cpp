@@ -20,20 +20,25 @@ constexpr double kMultiprocessors = 132;
 constexpr double kL2BytesPerClock = 64;           ///< of one multiprocessor
 constexpr double kChipL2BytesPerClock = 6150;     ///< of all of them together: 11 TB/s
 constexpr double kStreamedBytes = 120e6;          ///< operands that L2 keeps no good part of
+constexpr double kKeptBytes = 50e6;               ///< of B that L2 does keep, so that each round of rows finds them
 constexpr double kStreamedL2BytesPerClock = 5300; ///< measured where they are
+constexpr double kCoolL2BytesPerClock = 66;       ///< of one, where the card is not at the limit of its power
 constexpr double kMemoryBytesPerClock = 2400;     ///< of all, at what copies reach
 constexpr double kLatency = 1000;                 ///< of a load from memory under load
 constexpr double kClocksOfZeroRow = 3;            ///< measured: 1.8 ns for a row of 128 bytes past the matrix
 constexpr double kBlockOverhead = 64;             ///< measured: what keeps wgmma waiting between blocks
-constexpr double kDrain = 160;             ///< measured: of a consumer that starts nothing before it has promoted all
-constexpr double kPromotionLatency = 100;  ///< from a part's last product to the first use of its sums
+constexpr double kPromotionLatency = 100;         ///< from a part's last product to the first use of its sums
 constexpr double kClocksOfColumnScale = 3; ///< measured: a row of scales, which every thread loads its columns' part of
 constexpr double kEpilogue = 900, kFill = 1500;
-constexpr double kSecondStep = 2300;      ///< from the end of one kernel to the start of the next
-constexpr int64_t kFewestSplitBlocks = 4; ///< of K, in a part
+constexpr double kShareOfFirstTile = 0.15; ///< of its time, in which nothing else is on its way yet
+constexpr double kSecondStep = 2300;       ///< from the end of one kernel to the start of the next
+constexpr int64_t kFewestSplitBlocks = 4;  ///< of K, in a part
 constexpr int64_t kMostSplits = 16;
-constexpr double kSplitMargin = 1.1; ///< a second kernel and a workspace must gain more than the model errs
-constexpr int64_t kSumBytes = 4;     ///< of a partial sum
+constexpr double kClusterMeetings = 400;    ///< measured: of the CTAs of a cluster, at their start and end
+constexpr double kRemoteBytesPerClock = 32; ///< that a multiprocessor stores into the memory of others, in pairs
+constexpr double kSplitMargin = 1.1;        ///< a second kernel and a workspace must gain more than the model errs
+constexpr double kLeftOfClusters = 4;       ///< multiprocessors that clusters of more than two CTAs cannot take
+constexpr int64_t kSumBytes = 4;            ///< of a partial sum
 /// Measured of 16 bits: written by all CTAs at the same time, and read by a second kernel that has just begun.
 constexpr double kSumBytesPerClock = 1500;
 constexpr int64_t kSplitColumns = 64;   ///< the most of a tile whose K is split
@@ -54,12 +59,22 @@ struct Problem {
   bool promotes;           ///< each block's sum is added to another one, outside of the tensor cores
   bool hasBias, hasAddend; ///< what the epilogue reads, in slots like those that stage results
   bool updatesOutput;      ///< it is read by memory alone
+  double groups;           ///< of rows, each of which has columns of its own; 0 = there is one problem
 };
 
 int64_t sizeOf(const Dimension &dimension) {
   constexpr int64_t kLarge = 4096;
   int64_t size = dimension.isStatic() ? dimension.value : dimension.bound ? dimension.bound : kLarge;
   return std::max<int64_t>(1, size);
+}
+
+/// How many groups of rows there are, as far as it is known; 0 where there is one problem.
+double groupsOf(const Description &description) {
+  if (description.op() != "grouped_fp8_block_matmul") {
+    return 0;
+  }
+  const Dimension &groups = description.dimension("groups");
+  return double(groups.isStatic() ? std::max<int64_t>(1, groups.value) : 1);
 }
 
 Problem problemOf(const Description &description, bool transposed) {
@@ -75,12 +90,21 @@ Problem problemOf(const Description &description, bool transposed) {
           isFp8,
           epilogue.hasBias(),
           epilogue.addend() && !epilogue.canAddInMemory(),
-          epilogue.canAddInMemory()};
+          epilogue.canAddInMemory(),
+          groupsOf(description)};
 }
 
 /// Bytes that all consumers stage results in, and what is added to them: two slices of 128 bytes a row at most; of
 /// results for each size of parts, of addends for each part, which have slots in common where stores wait.
 int64_t stagedBytes(const PersistentTile &tile, Problem problem) {
+  if (tile.clustered) {
+    // Slots for what the CTAs of the cluster hand over.
+    int64_t slots = 0;
+    for (int64_t part : tile.parts()) {
+      slots += tile.splits * tile.rows * (part / tile.slicesOf(part)) * kSumBytes;
+    }
+    return slots;
+  }
   if (tile.splits > 1) {
     problem.outputBytes = kSumBytes;
     problem.hasBias = problem.hasAddend = false;
@@ -121,10 +145,27 @@ double l2Clocks(const PersistentTile &tile, const Problem &problem) {
   double inside = double(std::min(tile.rows, problem.rows) + std::min(tile.columns, problem.columns));
   double bytes = inside * double(tile.k * problem.elementBytes);
   double together = std::min(kMultiprocessors, double(numTiles(tile, problem) * tile.splits));
-  double operands = double((problem.rows + problem.columns) * problem.k) * double(problem.elementBytes);
-  bool isStreamed = problem.promotes && operands > kStreamedBytes;
+  if (problem.groups > 0 && tile.numConsumers() == 1) {
+    // Measured of groups alone: what one consumer draws leaves the clocks where they are, and L2 has more to give.
+    return kBlockOverhead + bytes / kCoolL2BytesPerClock;
+  }
+  auto rowBytes = double(problem.k * problem.elementBytes);
+  double operands = rowBytes * double(problem.rows + problem.columns);
+  double ofB = rowBytes * double(tile.transposed ? problem.rows : problem.columns);
+  bool isStreamed = problem.promotes && operands > kStreamedBytes && ofB > kKeptBytes;
   double ofChip = isStreamed ? kStreamedL2BytesPerClock : kChipL2BytesPerClock;
   return bytes * std::max(1 / kL2BytesPerClock, together / ofChip);
+}
+
+/// Of a consumer that starts nothing before it has promoted all: more than 128 columns go block by block; of 256 a
+/// part, in whose registers the next one's sums come. Measured, of large groups beside narrower tiles.
+double drainClocks(const PersistentTile &tile, const Problem &problem) {
+  constexpr double kOne = 160, kOneOfGroups = 287, kTwoOfGroups = 410;
+  if (!problem.promotes || tile.columns <= 128) {
+    return 0;
+  }
+  bool isWide = tile.columns > 192;
+  return problem.groups > 0 ? (isWide ? kTwoOfGroups : kOneOfGroups) : (isWide ? 2 * kOne : kOne);
 }
 
 double blockClocks(const PersistentTile &tile, const Problem &problem) {
@@ -140,9 +181,7 @@ double blockClocks(const PersistentTile &tile, const Problem &problem) {
   if (problem.promotes && tile.transposed) {
     promotions += kClocksOfColumnScale * double(tile.columns);
   }
-  // More than 128 columns go block by block; of 256 a part, in whose registers the next one's sums come.
-  double drains = tile.columns > 192 ? 2 : tile.columns > 128 ? 1 : 0;
-  double waits = kBlockOverhead + (problem.promotes ? drains * kDrain : 0);
+  double waits = kBlockOverhead + drainClocks(tile, problem);
   double consumer = double(tile.k * problem.elementBytes) / kInstructionBytes * instructions;
   double tensor = std::max(double(tile.numConsumers()) * consumer, consumer + promotions) + waits;
   return std::max({tensor, l2Clocks(tile, problem), kLatency / double(tile.stages)});
@@ -153,10 +192,15 @@ double blocksOf(const PersistentTile &tile, const Problem &problem) {
   return double(llvm::divideCeil(llvm::divideCeil(problem.k, tile.k), tile.splits));
 }
 
-/// Of the second step, where K is split: partial sums are written, and read by all multiprocessors.
+/// Of the second step, where K is split: partial sums are written, and read by all multiprocessors. Or of a cluster's
+/// CTAs, which hand over all that they have.
 double sumClocks(const PersistentTile &tile, const Problem &problem) {
   if (tile.splits == 1) {
     return 0;
+  }
+  if (tile.clustered) {
+    double rate = tile.transposed ? kRemoteBytesPerClock / 2 : kRemoteBytesPerClock;
+    return kClusterMeetings + double(tile.rows * tile.columns * kSumBytes) / rate;
   }
   double bytes = 2.0 * double(tile.splits * problem.rows * problem.columns * kSumBytes);
   return kSecondStep + bytes / (problem.promotes ? kMultiprocessors * kL2BytesPerClock : kSumBytesPerClock);
@@ -170,14 +214,18 @@ double zeroClocks(const PersistentTile &tile, const Problem &problem) {
 
 double epilogueClocks(const PersistentTile &tile, const Problem &problem) {
   // Measured of fp8: 128 columns go at once, through two slots; then 64 columns wait for a slot each.
-  constexpr double kAtOnce = 550, kNext = 800;
+  const double atOnce = problem.groups > 0 ? 990 : 550, next = problem.groups > 0 ? 400 : 800;
   bool isMeasured = problem.promotes && tile.numConsumers() == 2 && tile.columns >= 128;
-  return isMeasured ? kAtOnce + kNext * (double(tile.columns) / 64 - 2) : kEpilogue;
+  return isMeasured ? atOnce + next * (double(tile.columns) / 64 - 2) : kEpilogue;
 }
 
 double tileClocks(const PersistentTile &tile, const Problem &problem) {
   auto ofTile = [&](const PersistentTile &one) {
-    return blocksOf(one, problem) * blockClocks(one, problem) + epilogueClocks(one, problem);
+    // Where L2 is the limit the next tile's blocks come beside the epilogue of one consumer; measured of groups.
+    double block = blockClocks(one, problem);
+    bool isHidden =
+        problem.groups > 0 && one.numConsumers() == 1 && one.columns >= 128 && block <= l2Clocks(one, problem);
+    return blocksOf(one, problem) * block + (isHidden ? 0 : epilogueClocks(one, problem));
   };
   double wide = ofTile(tile);
   if (tile.mix.rows > 0) {
@@ -188,11 +236,15 @@ double tileClocks(const PersistentTile &tile, const Problem &problem) {
   return wavesOf(tile, problem) * wide + kFill;
 }
 
-double memoryClocks(const Problem &problem) {
-  double operands = double((problem.rows + problem.columns) * problem.k) * double(problem.elementBytes);
+double memoryClocks(const PersistentTile &tile, const Problem &problem) {
+  double columns = std::max(1.0, problem.groups) * double(problem.columns);
+  double operands = (double(problem.rows) + columns) * double(problem.k * problem.elementBytes);
   double results = double(problem.rows * problem.columns * problem.outputBytes) *
                    (problem.hasAddend || problem.updatesOutput ? 2 : 1);
-  return (operands + results) / kMemoryBytesPerClock + kEpilogue + kFill;
+  // Measured of groups: multiprocessors that wait for the last round's tiles of others load nothing.
+  double rounds = double(numTiles(tile, problem)) / kMultiprocessors;
+  double idle = problem.groups > 0 ? (std::ceil(rounds) + kShareOfFirstTile) / rounds : 1;
+  return idle * (operands + results) / kMemoryBytesPerClock + kEpilogue + kFill;
 }
 
 /// The mix of a tile of two parts: whole rounds of wide tiles, and what is left in one round of narrow ones. None where
@@ -259,14 +311,20 @@ llvm::SmallVector<int64_t> PersistentTile::parts() const {
 
 std::string PersistentTile::name() const {
   return std::to_string(rows) + "x" + std::to_string(columns) + (transposed ? ".t" : "") +
-         (splits > 1 ? ".k" + std::to_string(splits) : "");
+         (splits > 1 ? (clustered ? ".c" : ".k") + std::to_string(splits) : "");
+}
+
+int64_t PersistentTile::slicesOf(int64_t part) const {
+  // 32 bytes of a row; rows are 64 long where the tile is transposed.
+  int64_t fewestColumns = transposed ? 8 : 16;
+  return int64_t(llvm::bit_floor(uint64_t(std::clamp<int64_t>(part / fewestColumns, 1, splits))));
 }
 
 double modelledClocks(const Description &description, const PersistentTile &tile) {
   Problem problem = problemOf(description, tile.transposed);
-  double clocks =
-      std::max(tileClocks(tile, problem), memoryClocks(problem)) + zeroClocks(tile, problem) + sumClocks(tile, problem);
-  return tile.splits > 1 ? clocks * kSplitMargin : clocks;
+  double clocks = std::max(tileClocks(tile, problem), memoryClocks(tile, problem)) + zeroClocks(tile, problem) +
+                  sumClocks(tile, problem);
+  return tile.splits > 1 && !tile.clustered ? clocks * kSplitMargin : clocks;
 }
 
 /// The least number of columns that covers `size` in at most two parts: measured, three take twice their time.
@@ -276,6 +334,22 @@ static int64_t coveringColumns(int64_t size) {
     tile.columns += 8;
   }
   return tile.columns;
+}
+
+/// Columns that cut a matrix of known sizes into even tiles of 128 rows, where one round takes them all and as many of
+/// 192 columns would leave multiprocessors idle; 0 where there are none. In 16 bits: a part of 16 columns has no scale.
+static int64_t evenColumns(const Problem &problem) {
+  constexpr int64_t kRows = 128, kFewest = 128, kMost = 192, kSmallestPart = 16;
+  if (problem.promotes || !problem.isStatic) {
+    return 0;
+  }
+  auto atOnce = int64_t(kMultiprocessors) / int64_t(llvm::divideCeil(problem.rows, kRows));
+  if (atOnce == 0) {
+    return 0;
+  }
+  auto columns = int64_t(llvm::alignTo(llvm::divideCeil(problem.columns, atOnce), kSmallestPart));
+  bool hasTwoParts = columns > kFewest && columns < kMost && PersistentTile{.columns = columns}.parts().size() == 2;
+  return hasTwoParts ? columns : 0;
 }
 
 /// The ways to split K: not at all, and into parts of whole blocks, none of them empty, where one wave takes them all.
@@ -299,6 +373,26 @@ static llvm::SmallVector<int64_t> splitsOf(const PersistentTile &tile, const Pro
   return ways;
 }
 
+/// The same for parts whose CTAs are a cluster. Where tiles share columns of B, CTAs side by side have them from L2 at
+/// once, but not the CTAs of clusters: measured, those take 1.1 to 1.5 times as long then. So do tiles of more columns.
+static llvm::SmallVector<int64_t> clusterSplitsOf(const PersistentTile &tile, const Problem &problem) {
+  llvm::SmallVector<int64_t> ways;
+  auto blocks = int64_t(llvm::divideCeil(problem.k, tile.k));
+  int64_t together = problem.promotes ? kBlocksAtOnce : 1;
+  for (int64_t splits : {2, 4, 8}) {
+    auto depth = int64_t(llvm::divideCeil(blocks, splits));
+    bool isFull = int64_t(llvm::divideCeil(blocks, depth)) == splits;
+    bool mayHaveParts =
+        tile.numConsumers() == 1 && tile.columns <= kSplitColumns && (!problem.promotes || hasWholeScales(problem));
+    bool sharesNothing = tile.transposed || problem.rows <= tile.rows;
+    if (mayHaveParts && sharesNothing && isFull && depth >= kFewestSplitBlocks && depth % together == 0 &&
+        double(numTiles(tile, problem) * splits) <= kMultiprocessors - (splits > 2 ? kLeftOfClusters : 0)) {
+      ways.push_back(splits);
+    }
+  }
+  return ways;
+}
+
 llvm::SmallVector<PersistentTile> persistentTiles(const Description &description) {
   llvm::SmallVector<PersistentTile> tiles;
   auto add = [&](PersistentTile tile) {
@@ -306,12 +400,21 @@ llvm::SmallVector<PersistentTile> persistentTiles(const Description &description
     tile.k = kSwizzledBytes / problem.elementBytes;
     // What is promoted has a second set of accumulators, and one scale of B a part.
     tile.largestPart = problem.promotes ? 128 : 256;
-    for (int64_t splits : splitsOf(tile, problem)) {
-      tile.splits = splits;
+    auto addComplete = [&] {
       PersistentTile whole = complete(tile, problem);
       if (whole.stages >= kFewestStages) {
         tiles.push_back(whole);
       }
+    };
+    for (int64_t splits : splitsOf(tile, problem)) {
+      tile.splits = splits;
+      tile.clustered = false;
+      addComplete();
+    }
+    tile.clustered = true;
+    for (int64_t splits : clusterSplitsOf(tile, problem)) {
+      tile.splits = splits;
+      addComplete();
     }
   };
   // Few rows of A: all of them are the columns of a tile.
@@ -326,6 +429,9 @@ llvm::SmallVector<PersistentTile> persistentTiles(const Description &description
     for (int64_t columns : {256, 192, 128, 64, 32}) {
       add({.rows = rows, .columns = columns});
     }
+  }
+  if (int64_t columns = evenColumns(problemOf(description, /*transposed=*/false))) {
+    add({.rows = 128, .columns = columns});
   }
   // From few rows to many: of equals the first stays first.
   llvm::SmallVector<std::tuple<double, double, size_t>> order;

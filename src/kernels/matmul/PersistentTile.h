@@ -15,7 +15,9 @@
 //           + waves * blocks * zeros + sums
 //     zeros     rows of a tile past the matrix: TMA takes longer to make them than to copy, whatever else it waits for
 //     sums      where K is split over CTAs, so that few tiles fill the multiprocessors: a second kernel, and partial
-//               sums written to and read from L2
+//               sums written to and read from L2; or meetings of a cluster's CTAs and partial sums between them
+//
+// Groups of rows have a B each, and constants of their own, as measured.
 //
 // Only tiles of one consumer and few columns have K split: what the sums of larger ones take at once, at the end, is
 // more than they spare of the operands. The candidate with the least total wins; of equals the one that leaves the
@@ -46,6 +48,9 @@ struct PersistentTile {
   int64_t unrolled = 1;  ///< blocks of K that a consumer of fp8 starts before it promotes the first; below `stages`
   int64_t groupRows = 1; ///< of tiles that a wave goes down before it goes right
   int64_t splits = 1;    ///< parts of K that are summed apart, each of whole blocks and none empty
+  /// Whether the CTAs of a tile's parts of K are a cluster, and add up what they have in their shared memory; else a
+  /// second step adds up what they leave in the workspace.
+  bool clustered = false;
 
   /// Tiles of two widths, where the last round of wide ones would be short: whole rounds of those, and one of tiles
   /// that have the columns of the first part alone. In each of the first `rows` rows of tiles lie `wide[0]` wide ones,
@@ -64,7 +69,11 @@ struct PersistentTile {
   int64_t rowsOfC() const { return transposed ? columns : rows; }
   /// The columns in powers of two up to `largestPart`, large ones first: each is a product of its own.
   llvm::SmallVector<int64_t> parts() const;
-  /// "128x256", "64x8.t" if transposed, "128x128.k4" if K is split: all that candidates of a problem differ in.
+  /// Into how many slices of columns a part of the tile goes, each of which a CTA of the cluster adds up: as many as
+  /// there are CTAs, where a slice then has columns enough for whole sectors of C.
+  int64_t slicesOf(int64_t part) const;
+  /// "128x256", "64x8.t" if transposed, "128x128.k4" if K is split, "128x128.c4" over a cluster: all that candidates of
+  /// a problem differ in.
   std::string name() const;
   bool operator==(const PersistentTile &) const = default;
 };

@@ -49,7 +49,7 @@ Ring::Ring(KernelBuilder &builder, int64_t stages, llvm::ArrayRef<SharedTile> ti
   }
   constexpr unsigned kThreadsOfWarp = 32;
   unsigned fillers = gathererWarps_ ? gathererWarps_ * kThreadsOfWarp : tiles.empty() ? 0 : 1;
-  full_ = makeBarriers(builder, numSlots_, fillers + vectors.writerWarps);
+  full_ = makeBarriers(builder, numSlots_, fillers + vectors.writerWarps * kThreadsOfWarp);
   empty_ = makeBarriers(builder, numSlots_, consumerWarps * sharers_);
 }
 
@@ -93,7 +93,8 @@ void Ring::write(const RingPosition &position, unsigned vector, Value contents, 
 }
 
 void Ring::publish(Value slot) const {
-  ttng::ArriveBarrierOp::create(builder_, barrierAt(builder_, full_, slot), 1u, /*perWarp=*/true);
+  // Each thread for what it has stored: one for its warp would be as good, but for who checks a kernel for races.
+  ttng::ArriveBarrierOp::create(builder_, barrierAt(builder_, full_, slot), 1u).setPerThread(true);
 }
 
 Value Ring::readVector(const RingPosition &position, unsigned vector, Value replica) const {

@@ -208,6 +208,23 @@ TEST_CASE("the order of threads and of asynchronous work does not matter in fp8"
   check({40, 136, 656}, fp8Tile(64, 40, true), devices);
 }
 
+TEST_CASE("the CTAs of a cluster add up their parts of K in fp8") {
+  std::vector<emulator::DeviceOptions> devices;
+  for (auto mode : {emulator::AsyncMode::Deferred, emulator::AsyncMode::Immediate}) {
+    for (uint64_t seed : {0, 1, 8812}) {
+      devices.push_back(deviceOptions(mode, seed, 4));
+    }
+  }
+  auto checkCluster = [&](const Problem &problem, PersistentTile tile, int64_t size) {
+    tile.splits = size;
+    tile.clustered = true;
+    check(problem, tile, devices);
+  };
+  checkCluster({70, 136, 1024}, fp8Tile(64, 128), 2);
+  checkCluster({100, 200, 2048}, fp8Tile(64, 64), 4);
+  checkCluster({9, 72, 2048}, fp8Tile(64, 16, true), 4);
+}
+
 TEST_CASE("runs of rows have the B of their group, and runs of none are passed over") {
   std::vector<int32_t> groups;
   std::vector<bool> isWritten;
@@ -293,12 +310,39 @@ TEST_CASE("the model gives fp8 the tiles that were measured to be fast") {
   CHECK(hasShape(choose(128, 7168, 2048), 64, 128, false));
   CHECK(hasShape(choose(128, 2112, 7168), 64, 64, false));
   CHECK(choose(128, 2112, 7168).splits == 2);
-  CHECK(hasShape(choose(64, 4096, 7168), 64, 32, false));
-  CHECK(choose(64, 4096, 7168).splits == 1);
-  CHECK(choose(1, 2112, 7168).splits > 1);
+  CHECK(choose(64, 4096, 7168).name() == "64x64.c2");
+  CHECK(choose(1, 4096, 7168).name() == "64x8.t.c2");
+  CHECK(choose(8, 2112, 7168).name() == "64x8.t.c2");
   CHECK(hasShape(choose(64, 7168, 2048), 64, 64, false));
   CHECK(hasShape(choose(1, 4096, 7168), 64, 8, true));
   CHECK(hasShape(choose(8, 7168, 16384), 64, 8, true));
+}
+
+TEST_CASE("the model gives groups the tiles that were measured to be fast") {
+  auto choose = [](const std::string &attributes) {
+    Result<Description> description = parseDescription("grouped_fp8_block_matmul " + attributes);
+    REQUIRE(description.ok());
+    return chooseFp8Variants(*description).front().tile.name();
+  };
+  for (const char *runs : {"groups=4 m=32768", "groups=8 m=32768"}) {
+    for (const char *matrix : {" n=4096 k=7168", " n=7168 k=2048", " n=6144 k=7168", " n=7168 k=3072"}) {
+      CAPTURE(matrix);
+      CHECK(choose(std::string(runs) + matrix) == "128x128");
+    }
+  }
+  struct Measured {
+    const char *rows, *up, *down; ///< of 7168 inputs and 4096 outputs; of 2048 and 7168
+  };
+  for (Measured each : {Measured{"groups=32 m=192 expected_m=192", "64x128", "64x128"},
+                        {"groups=6 m=1024 expected_m=1024", "128x128", "128x128"},
+                        {"groups=32 m=64 expected_m=20", "64x64", "64x64"},
+                        {"groups=6 m=64 expected_m=20", "64x64", "64x64"},
+                        {"groups=1 m=1024 expected_m=1024", "128x128", "64x128"},
+                        {"groups=4 m=256 expected_m=256", "128x128", "64x128"}}) {
+    CAPTURE(each.rows);
+    CHECK(choose(std::string("masked=true ") + each.rows + " n=4096 k=7168") == each.up);
+    CHECK(choose(std::string("masked=true ") + each.rows + " n=7168 k=2048") == each.down);
+  }
 }
 
 TEST_SUITE_END();

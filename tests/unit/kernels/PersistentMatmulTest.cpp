@@ -95,6 +95,11 @@ TEST_CASE("every tile that the model can choose gives the product") {
     for (int64_t columns : {32, 64, 128, 192, 256}) {
       checkTile({.rows = rows, .columns = columns}, int(rows) + 40, int(columns) + 24);
     }
+    // Even tiles of one round have a part of 16 or 32 columns.
+    if (rows == 128) {
+      checkTile({.rows = rows, .columns = 144}, int(rows) + 40, 144 + 24);
+      checkTile({.rows = rows, .columns = 160}, int(rows) + 40, 160 + 136);
+    }
     // Few rows of A are the columns; none beside them, and one more tile.
     for (int64_t columns : {8, 24, 40, 48, 64}) {
       checkTile({.rows = rows, .columns = columns, .transposed = true}, int(columns) - 3, int(rows) + 24);
@@ -131,6 +136,31 @@ TEST_CASE("two CTAs of a cluster load the columns of both") {
     check({400, 264, 136, true, "fp32", true}, {.rows = 128, .columns = 192, .stages = 2, .sharers = 2}, devices);
     check({130, 136, 328, false, "bf16", true}, {.rows = 64, .columns = 128, .stages = 3, .sharers = 2}, devices);
   }
+}
+
+TEST_CASE("the CTAs of a cluster add up their parts of K") {
+  std::vector<emulator::DeviceOptions> devices;
+  for (auto mode : {emulator::AsyncMode::Deferred, emulator::AsyncMode::Immediate}) {
+    for (uint64_t seed : {0, 1, 8812}) {
+      devices.push_back(deviceOptions(mode, seed, 4));
+    }
+  }
+  auto checkCluster = [&](const Problem &problem, PersistentTile tile, int64_t size) {
+    CAPTURE(size);
+    tile.stages = 3;
+    tile.splits = size;
+    tile.clustered = true;
+    check(problem, tile, devices);
+  };
+  // A slice for each CTA, and fewer slices than CTAs; parts of two sizes; the last part of K is cut.
+  checkCluster({100, 72, 504, true, "bf16", true}, {.rows = 64, .columns = 64}, 2);
+  checkCluster({70, 200, 1000, false, "fp32", true}, {.rows = 64, .columns = 128}, 4);
+  checkCluster({33, 40, 1000, true, "bf16"}, {.rows = 64, .columns = 32}, 8);
+  checkCluster({20, 264, 296, true, "fp32"}, {.rows = 64, .columns = 192}, 2);
+  // Of C^T: one slice, two of one part and one of another, and one for each CTA.
+  checkCluster({5, 136, 504, true, "bf16", true}, {.rows = 64, .columns = 8, .transposed = true}, 4);
+  checkCluster({21, 72, 296, false, "fp32"}, {.rows = 64, .columns = 24, .transposed = true}, 2);
+  checkCluster({60, 72, 1000, true, "bf16"}, {.rows = 64, .columns = 64, .transposed = true}, 8);
 }
 
 TEST_CASE("as many CTAs as tiles, fewer, and more multiprocessors than tiles") {

@@ -48,8 +48,9 @@ TEST_CASE("few tiles split K so that they fill the multiprocessors") {
   auto nameOf = [](const char *attributes) { return choose(attributes).name(); };
   CHECK(nameOf("m=128 n=2112 k=7168 b_layout=col") == "64x64.k2");
   CHECK(nameOf("m=256 n=512 k=7168 b_layout=col") == "64x64.k3");
-  CHECK(nameOf("m=64 n=576 k=7168 b_layout=col") == "64x64.t.k8");
-  CHECK(nameOf("m=16 n=2112 k=7168 b_layout=col") == "64x16.t.k2");
+  // Over the CTAs of a cluster where no two tiles share columns of B.
+  CHECK(nameOf("m=64 n=576 k=7168 b_layout=col") == "64x64.c8");
+  CHECK(nameOf("m=16 n=2112 k=7168 b_layout=col") == "64x16.t.c2");
   // Enough tiles, little K, or bound by memory.
   for (const char *many : {"m=4096 n=2112 k=7168 b_layout=col", "m=128 n=128 k=128", "m=1024 n=1024 k=1024",
                            "m=128 n=7168 k=2048 b_layout=col", "m=1 n=7168 k=16384 b_layout=col"}) {
@@ -60,6 +61,18 @@ TEST_CASE("few tiles split K so that they fill the multiprocessors") {
   for (const PersistentTile &tile : persistentTiles(describe("m=64 n=512 k=5000"))) {
     int64_t blocks = (5000 + tile.k - 1) / tile.k, depth = (blocks + tile.splits - 1) / tile.splits;
     CHECK(depth * (tile.splits - 1) < blocks);
+  }
+}
+
+TEST_CASE("columns that tiles do not cut evenly are cut into even ones where one round takes them") {
+  // 32 rows of tiles on 132 multiprocessors: four tiles to a row.
+  CHECK(choose("m=4096 n=576 k=7168 b_layout=col").name() == "128x144");
+  CHECK(choose("m=4096 n=640 k=7168 b_layout=col").name() == "128x160");
+  // 176 columns have three parts; 192 are as many as there are anyway.
+  for (const char *other : {"m=4096 n=704 k=7168", "m=4096 n=768 k=7168", "m=4096 n=512 k=7168", "m=* n=576 k=7168"}) {
+    CAPTURE(other);
+    int64_t columns = choose(other).columns;
+    CHECK((columns & (columns - 1)) * (columns - 192) == 0);
   }
 }
 
