@@ -650,6 +650,78 @@ const std::vector<checked::Problem> &configurationCases() {
   return cases;
 }
 
+const std::vector<checked::Problem> &chosenConfigurationCases() {
+  static const std::vector<checked::Problem> cases = [] {
+    std::vector<checked::Problem> all;
+    // Few rows are the columns of a tile, in eights. So many blocks of K as go into any number of parts up to 16.
+    for (int m : {7, 16, 23, 32, 39, 48, 55, 64}) {
+      for (int blocks : {64, 60, 56, 52, 48, 44, 40, 36}) {
+        std::string rows = "m=" + std::to_string(m) + " n=72 k=";
+        all.push_back({"matmul b_layout=col " + rows + std::to_string(64 * blocks), {}});
+        all.push_back({"fp8_block_matmul " + rows + std::to_string(128 * blocks), {}});
+      }
+    }
+    // Even tiles of one round.
+    all.push_back({"matmul m=4000 n=568 k=72 b_layout=col bias=true residual=true", {}});
+    all.push_back({"matmul m=4000 n=632 k=72", {}});
+    return all;
+  }();
+  return cases;
+}
+
+std::vector<std::string> gridOfChoices(std::string_view op) {
+  std::vector<std::string> grid;
+  auto add = [&](const std::string &attributes) { grid.push_back(std::string(op) + " " + attributes); };
+  auto with = [](const char *name, auto value) { return std::string(name) + "=" + std::to_string(value) + " "; };
+  if (op == "flash_attention") {
+    for (int dim : {32, 48, 64, 96, 128, 192, 256}) {
+      for (int heads : {1, 8, 16, 32, 128}) {
+        for (int queries : {1, 16, 50, 64, 100, 128, 200, 256, 512, 1024, 4096, 16384}) {
+          for (int keys : {64, 200, 1024, 4096, 16384}) {
+            for (const char *causal : {"causal=false", "causal=true"}) {
+              add(with("heads", heads) + with("seq_q", queries) + with("seq_k", keys) + with("head_dim", dim) + causal);
+            }
+          }
+        }
+      }
+    }
+    return grid;
+  }
+  if (op == "grouped_fp8_block_matmul") {
+    for (int groups : {1, 2, 4, 6, 8, 16, 32, 64, 128}) {
+      for (auto [n, k] :
+           {std::pair(512, 7168), {2112, 7168}, {4096, 7168}, {6144, 7168}, {7168, 2048}, {7168, 3072}, {2048, 512}}) {
+        std::string matrix = with("groups", groups) + with("n", n) + with("k", k);
+        for (int m : {128, 1024, 4096, 8192, 32768}) {
+          add(matrix + with("m", m));
+        }
+        add(matrix + "m=*");
+        for (int m : {64, 128, 192, 256, 1024, 4096}) {
+          for (int expected : {0, 1, 8, 20, 64, 65, 100, 192, 256, 1024}) {
+            add(matrix + with("m", m) + with("expected_m", expected) + "masked=true");
+          }
+        }
+      }
+    }
+    return grid;
+  }
+  for (const char *m : {"1",   "5",    "8",    "12",   "16",   "20",   "24",   "30",   "32",  "40",    "48",    "50",
+                        "56",  "60",   "64",   "65",   "100",  "128",  "160",  "192",  "256", "300",   "384",   "512",
+                        "768", "1000", "1024", "1536", "2048", "3000", "4096", "8192", "*",   "*<=64", "*<=512"}) {
+    for (int n : {64, 128, 256, 512, 576, 1024, 1536, 2112, 3072, 4096, 7168, 18432, 24576, 32768, 36864, 129280}) {
+      for (int k : {64, 512, 1024, 1536, 2048, 4096, 5120, 7168, 16384, 18432}) {
+        std::string sizes = std::string("m=") + m + " " + with("n", n) + with("k", k);
+        add(sizes);
+        if (op == "matmul" && k == 7168) {
+          add(sizes + "out_dtype=fp32");
+          add(sizes + "bias=true residual=true");
+        }
+      }
+    }
+  }
+  return grid;
+}
+
 const std::vector<checked::Problem> &fullSizes() {
   static const std::vector<checked::Problem> cases = {
       {"matmul m=128 n=128 k=128 dtype=fp16", {}},

@@ -5,6 +5,8 @@
 
 #include "src/tools/checked/CheckedRun.h"
 
+#include <string>
+#include <string_view>
 #include <vector>
 
 namespace jitk::conformance {
@@ -18,5 +20,14 @@ const std::vector<checked::Problem> &fullSizes();
 /// Of each op that has several configurations, problems that show what they differ in: tails in each dimension, few
 /// rows and many, K that is split. Few and small, since each runs in all of its configurations.
 const std::vector<checked::Problem> &configurationCases();
+
+/// Small problems that, together with the edge cases, have every configuration that the models choose over
+/// `gridOfChoices`: of a device that runs the edge cases in their configurations, each runs in those that no problem
+/// before it had.
+const std::vector<checked::Problem> &chosenConfigurationCases();
+
+/// Sizes of models, and sizes between and around them, wide enough for every way in which the cost model of the op
+/// chooses: descriptions.
+std::vector<std::string> gridOfChoices(std::string_view op);
 
 } // namespace jitk::conformance

@@ -72,22 +72,66 @@ std::vector<checked::Problem> problemsOf(std::string_view op) {
   return problems;
 }
 
-/// The problem in each of its configurations; of the many ways to split K one for each tile, the cheapest.
-std::vector<checked::Problem> inEachConfiguration(const checked::Problem &problem) {
-  const Session &session = Session::get();
-  auto all = nlohmann::json::parse(
-      session.runtime.configurations(api::Description::parse(problem.description), session.device.target()));
-  std::vector<checked::Problem> problems;
-  std::set<std::string> kinds;
+/// The names of a problem's configurations, the cheapest first.
+std::vector<std::string> configurationsOf(const std::string &description, const std::string &target) {
+  auto all = nlohmann::json::parse(Session::get().runtime.configurations(api::Description::parse(description), target));
+  std::vector<std::string> names;
   for (const auto &configuration : all) {
-    std::string name = configuration["name"];
-    size_t split = name.find(".k");
-    if (kinds.insert(split == std::string::npos ? name : name.substr(0, split + 2)).second) {
-      problems.push_back(problem);
-      problems.back().description += " configuration=" + name;
+    names.push_back(configuration["name"]);
+  }
+  return names;
+}
+
+/// The problems of an op in each of their configurations; of the many ways to split K one for each tile, the cheapest.
+/// With `whole` then those that have not been among them, of the problems that are there for it.
+std::vector<checked::Problem> inConfigurations(std::vector<checked::Problem> problems, std::string_view op,
+                                               const std::string &target, bool whole) {
+  std::vector<checked::Problem> forced;
+  std::set<std::string> had;
+  auto add = [&](checked::Problem problem, const std::string &name) {
+    had.insert(name);
+    problem.description += " configuration=" + name;
+    forced.push_back(std::move(problem));
+  };
+  for (const checked::Problem &problem : problems) {
+    std::set<std::string> kinds;
+    for (const std::string &name : configurationsOf(problem.description, target)) {
+      size_t split = std::min(name.find(".k"), name.find(".c"));
+      if (kinds.insert(split == std::string::npos ? name : name.substr(0, split + 2)).second) {
+        add(problem, name);
+      }
     }
   }
-  return problems;
+  for (const checked::Problem &problem : conformance::chosenConfigurationCases()) {
+    if (!whole || !problem.description.starts_with(std::string(op) + " ")) {
+      continue;
+    }
+    for (const std::string &name : configurationsOf(problem.description, target)) {
+      if (!had.contains(name)) {
+        add(problem, name);
+      }
+    }
+  }
+  return forced;
+}
+
+/// That a GPU runs each configuration which the op's model chooses over a wide grid of sizes.
+void checkChoicesRun(std::string_view op) {
+  const std::string target = "sm_90a";
+  std::vector<checked::Problem> edges = conformance::edgeCases();
+  std::erase_if(edges, [&](const auto &each) { return !each.description.starts_with(std::string(op) + " "); });
+  std::set<std::string> runs, chosen;
+  for (const checked::Problem &problem : inConfigurations(edges, op, target, /*whole=*/true)) {
+    runs.insert(problem.description.substr(problem.description.rfind('=') + 1));
+  }
+  for (const std::string &description : conformance::gridOfChoices(op)) {
+    std::vector<std::string> names = configurationsOf(description, target);
+    if (!names.empty() && chosen.insert(names.front()).second && !runs.contains(names.front())) {
+      FAIL_CHECK(description << " takes configuration " << names.front() << ", in which no problem runs");
+    }
+  }
+  std::printf("%.*s: of %zu sizes its model chooses %zu configurations; a GPU runs %zu\n", int(op.size()), op.data(),
+              conformance::gridOfChoices(op).size(), chosen.size(), runs.size());
 }
 
 void keepShard(std::vector<checked::Problem> &problems) {
@@ -98,12 +142,11 @@ void keepShard(std::vector<checked::Problem> &problems) {
 void checkAll(std::string_view op) {
   std::vector<checked::Problem> problems = problemsOf(op);
   if (lane.configurations) {
-    std::vector<checked::Problem> forced;
-    for (const checked::Problem &problem : problems) {
-      std::ranges::move(inEachConfiguration(problem), std::back_inserter(forced));
-    }
-    problems = std::move(forced);
+    problems = inConfigurations(std::move(problems), op, Session::get().device.target(), !lane.isEmulator());
     std::printf("%.*s: %zu problems in a configuration\n", int(op.size()), op.data(), problems.size());
+    if (lane.shard == 0) {
+      checkChoicesRun(op);
+    }
   }
   keepShard(problems);
   conformance::prepare(Session::get().runtime, Session::get().device.target(), problems);
