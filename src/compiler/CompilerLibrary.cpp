@@ -19,6 +19,7 @@
 #include "src/runtime/SharedMemory.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Pass/PassManager.h"
@@ -58,6 +59,13 @@ public:
 private:
   /// The module to begin with; `isTtgir` says which level it is of.
   Result<kernels::BuiltKernel> build(bool &isTtgir);
+  /// Leaves a module of the LLVM dialect whose loops have `mostStages` at most, 0 = as many as they say, and the recipe
+  /// but for what allocation found out.
+  Status lower(int64_t mostStages);
+  /// The most stages to try next, where `mostStages` have been tried; 0 if there are none.
+  int64_t fewerStages(int64_t mostStages) const;
+  /// What the step that needs most has more of shared memory than the target; empty if all have room.
+  std::string excess();
   Status run(llvm::function_ref<void(OpPassManager &)> build, std::string_view what);
   std::string print();
   /// Tells the recipe what allocation found out.
@@ -70,6 +78,7 @@ private:
   DiagnosticCollector diagnostics_;
   OwningOpRef<ModuleOp> module_;
   CompiledKernel kernel_;
+  int64_t statedStages_ = 0; ///< the most that a loop asks for; 0 if no loop can have fewer
   Stopwatch watch_;
 };
 
@@ -92,8 +101,20 @@ Status Compilation::run(llvm::function_ref<void(OpPassManager &)> build, std::st
   return okStatus();
 }
 
-Status Compilation::completeRecipe() {
+std::string Compilation::excess() {
   uint32_t limit = sharedMemoryLimit(target_.capability);
+  for (const LaunchStep &step : kernel_.recipe.steps) {
+    auto function = module_->lookupSymbol<LLVM::LLVMFuncOp>(step.symbol);
+    uint32_t bytes = uint32_t(ir::ttg::lookupKernelNumber(function, "ttg.shared").value_or(0));
+    if (bytes > limit) {
+      return "the kernel needs more shared memory than " + target_.architecture() + " has: got " +
+             std::to_string(bytes) + " bytes in " + step.symbol + ", limit " + std::to_string(limit);
+    }
+  }
+  return {};
+}
+
+Status Compilation::completeRecipe() {
   // Nobody gives a kernel such memory: an engine's kernel is to declare a workspace.
   if (int64_t bytes = ir::ttg::lookupKernelNumber(*module_, "ttg.global_scratch_memory_size").value_or(0)) {
     return unsupported("the kernel must need no global scratch memory: got " + std::to_string(bytes) + " bytes");
@@ -101,11 +122,6 @@ Status Compilation::completeRecipe() {
   for (LaunchStep &step : kernel_.recipe.steps) {
     auto function = module_->lookupSymbol<LLVM::LLVMFuncOp>(step.symbol);
     step.sharedBytes = ir::ttg::lookupKernelNumber(function, "ttg.shared").value_or(0);
-    if (step.sharedBytes > limit) {
-      return unsupported("the kernel needs more shared memory than " + target_.architecture() + " has: got " +
-                         std::to_string(step.sharedBytes) + " bytes in " + step.symbol + ", limit " +
-                         std::to_string(limit));
-    }
     auto threads = function->getAttrOfType<DenseI32ArrayAttr>("nvvm.reqntid");
     step.threads = uint32_t(threads.asArrayRef().front()); // with the warps that specialization adds
     kernel_.statistics.sharedBytes = std::max(kernel_.statistics.sharedBytes, step.sharedBytes);
@@ -127,7 +143,44 @@ Result<kernels::BuiltKernel> Compilation::build(bool &isTtgir) {
   return parsed;
 }
 
+/// The most stages that a loop of the module asks for; 0 without loops.
+static int64_t mostStagesOf(ModuleOp module) {
+  int64_t most = 0;
+  module.walk([&](scf::ForOp loop) {
+    auto stated = loop->getAttrOfType<IntegerAttr>("tt.num_stages");
+    most = std::max(most, stated ? stated.getInt() : kDefaultStages);
+  });
+  return most;
+}
+
+int64_t Compilation::fewerStages(int64_t mostStages) const {
+  // More slots than these would hold next to nothing.
+  constexpr int64_t kMost = 16;
+  int64_t tried = mostStages > 0 ? mostStages : std::min(statedStages_, kMost);
+  return tried - 1;
+}
+
 Status Compilation::buildAndLower() {
+  // Rings are made before layouts, so that what conversions and reductions need beside them is found out at the end.
+  std::string first;
+  int64_t stages = 0;
+  JITK_TRY(lower(stages));
+  for (std::string failure = excess(); !failure.empty(); failure = excess()) {
+    first = first.empty() ? failure : first;
+    stages = fewerStages(stages);
+    if (stages < 1) {
+      return unsupported(first);
+    }
+    JITK_TRY(lower(stages));
+  }
+  if (stages > 0) {
+    kernel_.note = "loops have " + std::to_string(stages) + " stages at most, where " + std::to_string(statedStages_) +
+                   " were asked for: else " + first;
+  }
+  return completeRecipe();
+}
+
+Status Compilation::lower(int64_t mostStages) {
   bool isTtgir = false;
   Result<kernels::BuiltKernel> built = build(isTtgir);
   if (!built.ok()) {
@@ -135,21 +188,21 @@ Status Compilation::buildAndLower() {
   }
   module_ = std::move(built->module);
   kernel_.recipe = std::move(built->recipe);
-  kernel_.times.build = watch_.lap();
+  kernel_.times.build += watch_.lap();
   if (!isTtgir) {
+    statedStages_ = mostStagesOf(*module_);
     if (options_.dump) {
       kernel_.dump.commonIr = print();
     }
     markParameters(*module_, kernel_.recipe);
-    JITK_TRY(run([&](OpPassManager &pm) { buildTtgirPipeline(pm, target_); }, "making TTGIR"));
+    JITK_TRY(run([&](OpPassManager &pm) { buildTtgirPipeline(pm, target_, mostStages); }, "making TTGIR"));
     addTensorMaps(*module_, kernel_.recipe);
   }
   if (options_.dump) {
     kernel_.dump.ttgir = print();
   }
   JITK_TRY(run([&](OpPassManager &pm) { buildLoweringPipeline(pm); }, "lowering TTGIR"));
-  JITK_TRY(completeRecipe());
-  kernel_.times.lower = watch_.lap();
+  kernel_.times.lower += watch_.lap();
   return okStatus();
 }
 

@@ -12,10 +12,7 @@ using namespace mlir;
 
 namespace jitk::compiler {
 
-/// Stages of a loop that says nothing: two loads in flight hide most of the latency of global memory.
-static constexpr int64_t kDefaultStages = 3;
-
-void buildTtgirPipeline(OpPassManager &pm, const Target &target) {
+void buildTtgirPipeline(OpPassManager &pm, const Target &target, int64_t mostStages) {
   // Before the conversion: a buffer's layout must be known when its descriptor type is made.
   pm.addPass(passes::createInferBufferLayouts());
   pm.addPass(passes::createConvertCommonIrToTtgir({.enableAsyncCopy = target.capability >= 80}));
@@ -25,7 +22,7 @@ void buildTtgirPipeline(OpPassManager &pm, const Target &target) {
     pm.addPass(passes::createFormAsyncCopies());
   }
   // Before layouts, which what it makes again for later iterations is to be given too.
-  pm.addPass(passes::createPipelineCopies({.numStages = kDefaultStages}));
+  pm.addPass(passes::createPipelineCopies({.numStages = kDefaultStages, .mostStages = mostStages}));
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
 

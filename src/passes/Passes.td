@@ -61,7 +61,8 @@ def PipelineCopies : Pass<"jitk-pipeline-copies", "mlir::ModuleOp"> {
     get a ring of n buffers. The copies of an iteration are issued n - 1 iterations before it, into the slot that the
     iteration before this one has read; an `ttg.async_wait` leaves the later groups in flight. A wait right before the loop
     moves behind it where the first one in the loop serves its copies too. Where the rings do not fit into shared memory
-    there are fewer stages. On capability 90 the rings of a loop whose one `tt.dot` adds to accumulators of 128 KiB or more
+    there are fewer stages. How much other ops will need is an estimate: `most-stages` is for who has found it too low.
+    On capability 90 the rings of a loop whose one `tt.dot` adds to accumulators of 128 KiB or more
     have one buffer more, for --jitk-start-dots-early to leave a product in flight. If everything that such a loop copies is
     a tile of a row-major matrix, as its pointers say, TMA copies it: of a parameter that is marked `jitk.tensor`, with a
     stride that is constant or a parameter marked `jitk.size`, both multiples of 16 bytes. The tensor map is a parameter
@@ -73,7 +74,8 @@ def PipelineCopies : Pass<"jitk-pipeline-copies", "mlir::ModuleOp"> {
     given layouts like the rest.
   }];
   let options = [
-    Option<"numStages", "num-stages", "int64_t", "1", "Stages of loops without tt.num_stages">
+    Option<"numStages", "num-stages", "int64_t", "1", "Stages of loops without tt.num_stages">,
+    Option<"mostStages", "most-stages", "int64_t", "0", "Stages that no loop is to have more of; 0 = none is too many">
   ];
   let dependentDialects = ["mlir::arith::ArithDialect", "mlir::scf::SCFDialect", "jitk::ir::ttg::TtgDialect",
                            "jitk::ir::ttng::TtngDialect"];

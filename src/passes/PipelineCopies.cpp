@@ -461,6 +461,10 @@ struct PipelineCopiesPass : impl::PipelineCopiesBase<PipelineCopiesPass> {
       getOperation()->emitError("num-stages must be 1 or more: got ") << int64_t(numStages);
       return signalPassFailure();
     }
+    if (mostStages < 0) {
+      getOperation()->emitError("most-stages must be 0 or more: got ") << int64_t(mostStages);
+      return signalPassFailure();
+    }
     FailureOr<unsigned> capability = targetCapability(getOperation());
     if (failed(capability)) {
       return signalPassFailure();
@@ -475,6 +479,7 @@ struct PipelineCopiesPass : impl::PipelineCopiesBase<PipelineCopiesPass> {
         return signalPassFailure();
       }
       int64_t wanted = stated ? stated.getInt() : int64_t(numStages);
+      wanted = mostStages > 0 ? std::min(wanted, int64_t(mostStages)) : wanted;
       if (std::optional<PipelinedLoop> plan = wanted < 2 ? std::nullopt : planLoop(loop, wanted, *capability)) {
         CopyPipeliner(std::move(*plan), *capability).run();
       }

@@ -63,6 +63,7 @@ struct CompiledKernel {
   KernelStatistics statistics;
   StageTimes times;
   CompileDump dump;
+  std::string note; ///< what whoever wrote the kernel should know of how it was built; mostly empty
 };
 
 /// How the emulator runs kernels.

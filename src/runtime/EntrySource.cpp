@@ -355,6 +355,9 @@ Result<Obtained> EntrySource::compileEntry(const Problem &problem, const Target 
   if (log_.enabled(LogLevel::Info, "compile")) {
     log_.info("compile", problem.label + " for " + target.toString() + ": " + timesText(compiled.times));
   }
+  if (!compiled.note.empty()) {
+    log_.warning("compile", problem.label + ": " + compiled.note);
+  }
   EntryFacts facts{
       .registers = compiled.statistics.registers,
       .spillBytes = compiled.statistics.spillBytes,

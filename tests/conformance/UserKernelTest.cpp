@@ -100,6 +100,55 @@ template <int kBlock> __global__ void axpy(const float *x, float *y, float a, in
 }
 )";
 
+/// y[i] and rows[i]: the greatest number of each column of matrix i of x, and the row that has it first. Slots of 32
+/// KiB leave 3 KiB of the shared memory of sm_80 and of sm_90, as many as fit; the reduction over rows, whose warps
+/// exchange numbers and rows, takes 4 KiB.
+constexpr const char *kGreatestCommonIr = R"(
+tt.func public @greatest(%x: !tt.ptr<f32>, %y: !tt.ptr<f32>, %rows: !tt.ptr<i32>, %n: i32) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %c128 = arith.constant 128 : i32
+  %c8192 = arith.constant 8192 : i32
+  %width = arith.constant dense<128> : tensor<64x1xi32>
+  %row = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32>
+  %column = tt.make_range {end = 128 : i32, start = 0 : i32} : tensor<128xi32>
+  %r1 = tt.expand_dims %row {axis = 1 : i32} : tensor<64xi32> -> tensor<64x1xi32>
+  %r2 = arith.muli %r1, %width : tensor<64x1xi32>
+  %r3 = tt.broadcast %r2 : tensor<64x1xi32> -> tensor<64x128xi32>
+  %numbers = tt.broadcast %r1 : tensor<64x1xi32> -> tensor<64x128xi32>
+  %k1 = tt.expand_dims %column {axis = 0 : i32} : tensor<128xi32> -> tensor<1x128xi32>
+  %k2 = tt.broadcast %k1 : tensor<1x128xi32> -> tensor<64x128xi32>
+  %o = arith.addi %r3, %k2 : tensor<64x128xi32>
+  %b = tile.alloc {space = 7 : i64} : <[64, 128], f32, shared>
+  scf.for %i = %c0 to %n step %c1 : i32 {
+    %first = arith.muli %i, %c8192 : i32
+    %firsts = tt.splat %first : i32 -> tensor<64x128xi32>
+    %at = arith.addi %o, %firsts : tensor<64x128xi32>
+    %xs = tt.splat %x : !tt.ptr<f32> -> tensor<64x128x!tt.ptr<f32>>
+    %xp = tt.addptr %xs, %at : tensor<64x128x!tt.ptr<f32>>, tensor<64x128xi32>
+    tile.copy %xp -> %b : tensor<64x128x!tt.ptr<f32>>, !tile.buf<[64, 128], f32, shared>
+    %t = tile.to_tensor %b : <[64, 128], f32, shared> -> tensor<64x128xf32>
+    %most:2 = "tt.reduce"(%t, %numbers) <{axis = 0 : i32}> ({
+    ^bb0(%l: f32, %li: i32, %r: f32, %ri: i32):
+      %isLeft = arith.cmpf oge, %l, %r : f32
+      %v = arith.select %isLeft, %l, %r : f32
+      %vi = arith.select %isLeft, %li, %ri : i32
+      tt.reduce.return %v, %vi : f32, i32
+    }) : (tensor<64x128xf32>, tensor<64x128xi32>) -> (tensor<128xf32>, tensor<128xi32>)
+    %out = arith.muli %i, %c128 : i32
+    %outs = tt.splat %out : i32 -> tensor<128xi32>
+    %to = arith.addi %column, %outs : tensor<128xi32>
+    %ys = tt.splat %y : !tt.ptr<f32> -> tensor<128x!tt.ptr<f32>>
+    %yp = tt.addptr %ys, %to : tensor<128x!tt.ptr<f32>>, tensor<128xi32>
+    tt.store %yp, %most#0 : tensor<128x!tt.ptr<f32>>
+    %rs = tt.splat %rows : !tt.ptr<i32> -> tensor<128x!tt.ptr<i32>>
+    %rp = tt.addptr %rs, %to : tensor<128x!tt.ptr<i32>>, tensor<128xi32>
+    tt.store %rp, %most#1 : tensor<128x!tt.ptr<i32>>
+  } {tt.num_stages = 7 : i32}
+  tt.return
+}
+)";
+
 Attributes withSource(const char *language, const char *source) {
   return {{"language", language},  {"source", source},
           {"entry", "axpy"},       {"arguments", "x: read fp32[n], y: updated fp32[n], a: fp32, n: int32"},
@@ -349,6 +398,48 @@ TEST_SUITE("conformance/UserKernel") {
     CHECK(result == own.tensors[2]);
   }
 
+  TEST_CASE("loops have fewer stages where as many as they ask for leave no room for a reduction") {
+    constexpr int64_t kMatrices = 9, kRows = 64, kColumns = 128;
+    const Session &session = Session::get();
+    const api::Device &device = session.device;
+    api::Kernel kernel = api::Kernel::obtain(
+        session.runtime, device,
+        api::Description::create(
+            "user_kernel",
+            {{"language", "commonir"},
+             {"source", kGreatestCommonIr},
+             {"entry", "greatest"},
+             {"arguments", "x: read fp32[n,64,128], y: written fp32[n,128], rows: written int32[n,128], n: int32"},
+             {"grid", "1"},
+             {"n", "*"}}));
+    std::vector<float> x, y(kMatrices * kColumns), greatest(y.size());
+    std::vector<int32_t> rows(y.size()), wanted(y.size());
+    for (int64_t matrix = 0; matrix < kMatrices; ++matrix) {
+      for (int64_t row = 0; row < kRows; ++row) {
+        for (int64_t column = 0; column < kColumns; ++column) {
+          // A permutation of the rows for each column.
+          auto value = float((row * 37 + column * 11 + matrix * 5) % kRows);
+          x.push_back(value);
+          if (value == float(kRows - 1)) {
+            greatest[size_t(matrix * kColumns + column)] = value;
+            wanted[size_t(matrix * kColumns + column)] = int32_t(row);
+          }
+        }
+      }
+    }
+    api::Buffer onDeviceX(device, x.size() * sizeof(float)), onDeviceY(device, y.size() * sizeof(float)),
+        onDeviceRows(device, rows.size() * sizeof(int32_t));
+    device.copyToDevice(onDeviceX.address(), x.data(), onDeviceX.size());
+    kernel.launch({onDeviceX.address(), onDeviceY.address(), onDeviceRows.address()}, {kMatrices}, {}, 0, 0);
+    device.synchronize();
+    device.copyToHost(y.data(), onDeviceY.address(), onDeviceY.size());
+    device.copyToHost(rows.data(), onDeviceRows.address(), onDeviceRows.size());
+    CHECK(y == greatest);
+    CHECK(rows == wanted);
+    constexpr uint64_t kSlot = kRows * kColumns * sizeof(float);
+    uint64_t numSlots = device.target().ends_with("sm_80") ? 4 : 6;
+    CHECK(kernel.info().shared_bytes / kSlot == numSlots);
+  }
   TEST_CASE("a kernel in TTGIR") { checkAxpy(withSource("ttgir", kAxpyTtgir)); }
 
   TEST_CASE("a kernel in CUDA C++ runs on a GPU, and no emulator takes it") {

@@ -39,6 +39,7 @@ public:
     kernel.recipe = makeRecipe(description);
     kernel.statistics = {.registers = 32, .spillBytes = 0, .sharedBytes = 1024};
     kernel.times = {.build = 1, .lower = 2, .llvm = 3, .assemble = 4};
+    kernel.note = note;
     if (options.dump) {
       kernel.dump = {.commonIr = "common", .ttgir = "ttgir", .llvmIr = "llvm", .ptx = kernel.ptx};
     }
@@ -104,7 +105,7 @@ public:
   std::function<std::string(const Description &)> digest;
   Status failure;
   std::vector<uint8_t> code = sampleElf("stub");
-  std::string assembler = "stub assembler 1";
+  std::string assembler = "stub assembler 1", note;
   bool noAssembler = false;
   bool digestOutruns = false; ///< its limit, as in a process of its own
 

@@ -163,7 +163,7 @@ std::vector<uint8_t> writeReply(const Result<CompiledKernel> &kernel) {
     writer.real(time);
   }
   for (const std::string *text :
-       {&kernel->dump.commonIr, &kernel->dump.ttgir, &kernel->dump.llvmIr, &kernel->dump.ptx}) {
+       {&kernel->dump.commonIr, &kernel->dump.ttgir, &kernel->dump.llvmIr, &kernel->dump.ptx, &kernel->note}) {
     writer.string(*text);
   }
   return writer.take();
@@ -183,7 +183,8 @@ Result<CompiledKernel> readKernel(std::span<const uint8_t> bytes) {
   for (double *time : {&kernel.times.build, &kernel.times.lower, &kernel.times.llvm, &kernel.times.assemble}) {
     *time = reader.real();
   }
-  for (std::string *text : {&kernel.dump.commonIr, &kernel.dump.ttgir, &kernel.dump.llvmIr, &kernel.dump.ptx}) {
+  for (std::string *text :
+       {&kernel.dump.commonIr, &kernel.dump.ttgir, &kernel.dump.llvmIr, &kernel.dump.ptx, &kernel.note}) {
     *text = reader.string();
   }
   if (!reader.finished()) {

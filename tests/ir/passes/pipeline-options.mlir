@@ -5,6 +5,7 @@
 // RUN: not jitk-opt %s --jitk-commonir-to-ttgir-pipeline=targets=sm_80 2>&1 | FileCheck %s --check-prefix=NAME
 // RUN: not jitk-opt %s --jitk-pipeline-copies=num-stages=0 2>&1 | FileCheck %s --check-prefix=STAGES
 // RUN: not jitk-opt %s --jitk-pipeline-copies=num-stages=many 2>&1 | FileCheck %s --check-prefix=WORD
+// RUN: not jitk-opt %s --jitk-pipeline-copies=most-stages=-1 2>&1 | FileCheck %s --check-prefix=MOST
 // RUN: jitk-opt %s --jitk-commonir-to-ttgir-pipeline=target=emulator:sm_80
 
 // FOO: target must be sm_NN or emulator:sm_NN{{.*}}: got 'foo'
@@ -13,5 +14,6 @@
 // NAME: no such option targets
 // STAGES: error: num-stages must be 1 or more: got 0
 // WORD: 'many'
+// MOST: error: most-stages must be 0 or more: got -1
 module attributes {"ttg.num-warps" = 4 : i32, ttg.target = "cuda:80"} {
 }

@@ -369,6 +369,17 @@ TEST_CASE("a failure is told to all who wait, and tried again by the next") {
   CHECK(stub.runtime->entries().obtain(*stubProblem("*"), kTarget).ok());
 }
 
+TEST_CASE("what a compiler notes of a kernel is one warning, and no failure") {
+  StubRuntime stub;
+  stub.compiler.note = "loops have 2 stages at most";
+  std::shared_ptr<const Problem> problem = stubProblem("*");
+  for (int i = 0; i < 2; ++i) {
+    REQUIRE(stub.runtime->entries().obtain(*problem, kTarget).ok());
+  }
+  REQUIRE(stub.lines.lines().size() == 1);
+  CHECK(stub.lines.lines().front().ends_with(problem->label + ": loops have 2 stages at most"));
+}
+
 TEST_CASE("what a compiler gives is checked before it is kept") {
   TemporaryFolder folder;
   StubRuntime stub(folder.path("store"));
