@@ -100,10 +100,9 @@ Gpu::Graph &Gpu::Graph::operator=(Graph other) noexcept {
   return *this;
 }
 
-Gpu::Graph Gpu::record(int calls, const std::function<void(void *)> &enqueue) const {
-  constexpr int kThreadLocal = 1;
+Gpu::Graph Gpu::record(int calls, const std::function<void(void *)> &enqueue, CaptureMode mode) const {
   void *graph = nullptr;
-  check(api_->streamBeginCapture(stream_, kThreadLocal), "cuStreamBeginCapture");
+  check(api_->streamBeginCapture(stream_, static_cast<int>(mode)), "cuStreamBeginCapture");
   for (int call = 0; call < calls; ++call) {
     enqueue(stream_);
   }

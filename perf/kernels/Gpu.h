@@ -35,8 +35,11 @@ public:
   };
 
   void *stream() const { return stream_; }
+  /// What of a capture may not happen meanwhile: the driver's unsafe calls by any thread, or by this one.
+  enum class CaptureMode : int { Global = 0, ThreadLocal = 1 };
   /// Records `calls` runs of `enqueue`, which puts work on the stream.
-  Graph record(int calls, const std::function<void(void *stream)> &enqueue) const;
+  Graph record(int calls, const std::function<void(void *stream)> &enqueue,
+               CaptureMode mode = CaptureMode::ThreadLocal) const;
   /// Microseconds that one replay takes on the device.
   double replay(const Graph &graph) const;
   void synchronize() const;

@@ -119,8 +119,12 @@ TEST_SUITE("gpu") {
   }
 
   TEST_CASE("a captured launch gives the bits of a plain one, at each replay") {
+    using Mode = perf::Gpu::CaptureMode;
+    // Each family of kernels, in the mode in which a capture forbids most.
     for (const char *text :
          {kMatmul, "gated_delta_rule batch=2 tokens=600 qk_heads=4 v_heads=8 key_dim=128",
+          "flash_attention heads=8 kv_heads=2 seq_q=300 seq_k=500 head_dim=128 causal=true",
+          "fp8_block_matmul m=300 n=520 k=1040", "grouped_fp8_block_matmul groups=4 m=700 n=520 k=1040",
           "paged_attention batch=5 heads=16 kv_heads=4 max_kv=700 num_pages=60 splits=33 head_dim=128",
           "mla_decode batch=5 heads=128 max_kv=700 num_pages=60 splits=66 causal=true seq_q=2"}) {
       CAPTURE(text);
@@ -143,9 +147,10 @@ TEST_SUITE("gpu") {
         tensors.poison(output);
       }
       perf::Gpu gpu(0);
-      perf::Gpu::Graph graph = gpu.record(1, [&](void *stream) {
+      auto enqueue = [&](void *stream) {
         kernel.launch(tensors.addresses(), {}, scalars, workspace.address(), workspace.size(), stream);
-      });
+      };
+      perf::Gpu::Graph graph = gpu.record(1, enqueue, Mode::Global);
       for (size_t i = 0; i < outputs.size(); ++i) {
         CHECK(tensors.bytes(outputs[i]) == std::vector<uint8_t>(plain[i].size(), 0xFF)); // recorded, not run
       }
@@ -158,6 +163,39 @@ TEST_SUITE("gpu") {
           CHECK(tensors.bytes(outputs[i]) == plain[i]);
         }
       }
+    }
+  }
+
+  TEST_CASE("each kernel of a sealed plan is launched first under a capture that forbids all loading") {
+    const Session &session = Session::get();
+    api::Plan plan = api::Plan::create(session.runtime);
+    std::vector<api::Description> descriptions;
+    for (const char *text : {"matmul m=* n=128 k=256", "fp8_block_matmul m=*<=64 n=256 k=512",
+                             "user_kernel language=cuda entry=k block=32 grid=ceil(n/32) n=* "
+                             "arguments=\"x: updated fp32[n], n: int32\" "
+                             "source=\"extern \\\"C\\\" __global__ void k(float *x, int n) { x[0] = 1; }\""}) {
+      descriptions.push_back(api::Description::parse(text));
+      plan.add(descriptions.back());
+    }
+    jitk_prepare_options_t prepare = {};
+    prepare.struct_size = sizeof prepare;
+    prepare.device = session.device.get();
+    plan.prepare(prepare);
+    plan.wait();
+    plan.seal();
+    constexpr size_t kBytes = 1 << 22;
+    api::Buffer memory(session.device, kBytes);
+    session.device.fill(memory.address(), 0, kBytes);
+    perf::Gpu gpu(0);
+    for (const api::Description &description : descriptions) {
+      CAPTURE(description.text());
+      api::Kernel kernel = plan.kernel(session.device, description);
+      const std::vector<uint64_t> tensors(jitk_kernel_num_tensors(kernel.get()), memory.address());
+      const std::vector<int64_t> sizes(jitk_kernel_num_dimensions(kernel.get()), 48);
+      perf::Gpu::Graph graph = gpu.record(
+          2, [&](void *stream) { kernel.launch(tensors, sizes, {}, memory.address(), kBytes, stream); },
+          perf::Gpu::CaptureMode::Global);
+      CHECK(gpu.replay(graph) > 0);
     }
   }
 
