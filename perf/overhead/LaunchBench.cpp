@@ -282,6 +282,7 @@ bool benchOps(bool gpu) {
   void *library = ::dlopen(gpu ? "libcuda.so.1" : JITK_FAKE_CUDA, RTLD_NOW);
   if (!gpu) {
     symbol<void(int)>(library, "fake_cuda_remember")(0);
+    symbol<void(int)>(library, "fake_cuda_set_version")(13'000); // as new as what assembles
   }
   jitk_runtime_options_t options = {};
   options.struct_size = sizeof options;
