@@ -18,27 +18,50 @@ namespace jitk {
 template <typename T> class SingleFlight {
 public:
   /// Calls `make` and returns what it gave; or, if another thread is in `make` for the same name, waits and returns
-  /// that thread's result. `joined` says which.
+  /// that thread's result. `joined` says which. What `make` throws is thrown here, and then whoever waited makes it.
   template <typename Make> Result<T> run(const std::string &name, bool &joined, Make &&make) {
-    std::shared_ptr<Flight> flight = board(name, joined);
-    if (joined) {
+    for (std::shared_ptr<Flight> flight = board(name, joined); joined; flight = board(name, joined)) {
       std::unique_lock lock(mutex_);
-      landed_.wait(lock, [&] { return flight->result.has_value(); });
-      return copy(*flight->result);
+      landed_.wait(lock, [&] { return flight->landed; });
+      if (flight->result) {
+        return copy(*flight->result);
+      }
     }
+    Landing landing(*this, name);
     Result<T> result = make();
-    {
-      std::lock_guard lock(mutex_);
-      flight->result.emplace(copy(result));
-      flights_.erase(name);
-    }
-    landed_.notify_all();
+    landing.give(copy(result));
     return result;
   }
 
 private:
   struct Flight {
-    std::optional<Result<T>> result;
+    std::optional<Result<T>> result; ///< none after an exception
+    bool landed = false;
+  };
+
+  /// Lands a flight at the end of its life, whatever happened.
+  class Landing {
+  public:
+    Landing(SingleFlight &flights, const std::string &name) : flights_(flights), name_(name) {}
+    ~Landing() {
+      {
+        std::lock_guard lock(flights_.mutex_);
+        auto place = flights_.flights_.find(name_);
+        place->second->result = std::move(result_);
+        place->second->landed = true;
+        flights_.flights_.erase(place);
+      }
+      flights_.landed_.notify_all();
+    }
+    Landing(const Landing &) = delete;
+    Landing &operator=(const Landing &) = delete;
+
+    void give(Result<T> result) { result_.emplace(std::move(result)); }
+
+  private:
+    SingleFlight &flights_;
+    const std::string &name_;
+    std::optional<Result<T>> result_;
   };
 
   std::shared_ptr<Flight> board(const std::string &name, bool &joined) {

@@ -6,7 +6,9 @@
 #include <doctest/doctest.h>
 #include <filesystem>
 #include <fstream>
+#include <future>
 #include <latch>
+#include <stdexcept>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <thread>
@@ -380,6 +382,27 @@ TEST_CASE("what a compiler notes of a kernel is one warning, and no failure") {
   CHECK(stub.lines.lines().front().ends_with(problem->label + ": loops have 2 stages at most"));
 }
 
+TEST_CASE("an exception leaves nobody waiting: whoever waited for the kernel makes it") {
+  StubRuntime stub;
+  std::promise<void> begun, mayGoOn;
+  stub.compiler.onCompile = [&](const Description &) {
+    if (stub.compiler.numCompilations == 1) {
+      begun.set_value();
+      mayGoOn.get_future().wait();
+      throw std::runtime_error("out of luck");
+    }
+  };
+  auto get = [&] { return stub.runtime->kernel(stub.device, stubProblem("*")); };
+  std::future<Result<std::shared_ptr<const Kernel>>> first = std::async(std::launch::async, get);
+  begun.get_future().wait();
+  std::future<Result<std::shared_ptr<const Kernel>>> second = std::async(std::launch::async, get);
+  CHECK(second.wait_for(std::chrono::milliseconds(50)) == std::future_status::timeout);
+  mayGoOn.set_value();
+  CHECK_THROWS_WITH((void)first.get(), "out of luck");
+  CHECK(second.get().ok());
+  CHECK(stub.compiler.numCompilations == 2);
+}
+
 TEST_CASE("what a compiler gives is checked before it is kept") {
   TemporaryFolder folder;
   StubRuntime stub(folder.path("store"));
@@ -562,9 +585,10 @@ TEST_CASE("a kernel that nobody holds is unloaded, and loaded again when asked f
   REQUIRE(stub.runtime->kernel(stub.device, stubProblem("*")).ok());
   CHECK(stub.device->record->numUnloads == 1);
   Tier tier = Tier::None;
-  Result<std::shared_ptr<const Kernel>> held = stub.runtime->kernel(stub.device, stubProblem("*"), &tier);
+  Result<std::shared_ptr<const Kernel>> held =
+      stub.runtime->kernel(stub.device, stubProblem("*"), Cause::Requested, &tier);
   CHECK(tier == Tier::Memory);
-  REQUIRE(stub.runtime->kernel(stub.device, stubProblem("*"), &tier).ok());
+  REQUIRE(stub.runtime->kernel(stub.device, stubProblem("*"), Cause::Requested, &tier).ok());
   CHECK(tier == Tier::Loaded);
   CHECK(stub.device->record->numLoads == 2);
 }
