@@ -204,6 +204,31 @@ typedef enum jitk_log_level_t JITK_ENUM_BASE {
  */
 typedef void (*jitk_log_callback_t)(void *user, jitk_log_level_t level, const char *category, const char *message);
 
+/* Why a kernel was compiled outside of a preparation. */
+typedef enum jitk_cause_t JITK_ENUM_BASE {
+  JITK_CAUSE_REQUESTED = 1, /* jitk_runtime_kernel, jitk_runtime_compile or jitk_plan_export needed it */
+  JITK_CAUSE_MISSED = 2,    /* jitk_plan_kernel: it was not prepared, and the caller waited for it */
+  JITK_CAUSE_BACKGROUND = 3 /* the same in a plan with JITK_MISS_BACKGROUND: a worker made it */
+} jitk_cause_t;
+
+/* A compilation outside of a preparation. All of it lives for the length of the callback only. */
+typedef struct jitk_late_compilation_t {
+  size_t struct_size;
+  jitk_cause_t cause;
+  jitk_status_t status;    /* of the compilation; what failed is the failure of whoever asked */
+  const char *key;         /* hexadecimal, as `jitk store` shows it */
+  const char *description; /* canonical */
+  const char *target;
+  double compile_ms;
+} jitk_late_compilation_t;
+
+/*
+ * Called once for each compilation outside of a preparation, when it ends: what an engine that serves does not want to
+ * happen. Kernels that were found, loaded, or got by waiting for another's compilation are none. Called from the thread
+ * that compiled, by several threads at a time; must neither call this library nor let an exception out.
+ */
+typedef void (*jitk_late_compilation_callback_t)(void *user, const jitk_late_compilation_t *compilation);
+
 typedef struct jitk_runtime_options_t {
   size_t struct_size;
   /* Folder of the disk store. NULL: $JITK_STORE, else $XDG_CACHE_HOME/jitk, else $HOME/.cache/jitk. "": no disk. */
@@ -274,6 +299,9 @@ typedef struct jitk_runtime_options_t {
    * chooses. Which one it is is then a matter of the store and not of the description alone.
    */
   uint32_t use_tuned;
+  /* Hears of each compilation outside of a preparation. NULL: nobody does. `user` must live as long as the runtime. */
+  jitk_late_compilation_callback_t late_compilation;
+  void *late_compilation_user;
 } jitk_runtime_options_t;
 
 /* Worker threads, the store and the compiler. Immutable but for its caches. */

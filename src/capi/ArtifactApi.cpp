@@ -51,7 +51,7 @@ static Status compile(Runtime &runtime, std::shared_ptr<const Problem> problem, 
   JITK_ASSIGN(Key key, runtime.entries().keyOf(*problem, target));
   CompileOptions options = runtime.compiler().options();
   options.dump = true;
-  JITK_ASSIGN(artifact.kernel, runtime.entries().compile(*problem, target, options));
+  JITK_ASSIGN(artifact.kernel, runtime.entries().compile(*problem, target, options, Cause::Requested));
   artifact.problem = std::move(problem);
   artifact.target = target.toString();
   artifact.key = key.name();

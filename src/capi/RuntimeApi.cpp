@@ -120,6 +120,28 @@ static Status chooseCompiler(const jitk_runtime_options_t &given, RuntimeOptions
   return okStatus();
 }
 
+static_assert(JITK_CAUSE_REQUESTED == static_cast<int>(Cause::Requested));
+static_assert(JITK_CAUSE_MISSED == static_cast<int>(Cause::Missed));
+static_assert(JITK_CAUSE_BACKGROUND == static_cast<int>(Cause::Background));
+
+static LateCompilationCallback lateCompilationCallback(const jitk_runtime_options_t &given) {
+  if (!given.late_compilation) {
+    return {};
+  }
+  return [call = given.late_compilation, user = given.late_compilation_user](const LateCompilation &late) {
+    const std::string target = late.target.toString();
+    jitk_late_compilation_t told = {};
+    told.struct_size = kKnownBytes<jitk_late_compilation_t>;
+    told.cause = static_cast<jitk_cause_t>(late.cause);
+    told.status = static_cast<jitk_status_t>(late.status.code());
+    told.key = late.key.c_str();
+    told.description = late.problem.text.c_str();
+    told.target = target.c_str();
+    told.compile_ms = late.milliseconds;
+    call(user, &told); // in the section of the compilation
+  };
+}
+
 /// Those that are online, whoever may use them.
 static uint32_t machineCores() { return static_cast<uint32_t>(std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN))); }
 
@@ -139,6 +161,7 @@ static Status readOptions(const jitk_runtime_options_t *given, RuntimeOptions &o
   JITK_TRY(chooseAssembler(copy, options));
   JITK_TRY(chooseCompiler(copy, options));
   options.useTuned = copy.use_tuned != 0;
+  options.onLateCompilation = lateCompilationCallback(copy);
   options.reproducers = textOr(copy.reproducers, environment().reproducers);
   options.hostJobs = copy.host_jobs == UINT32_MAX ? 0 : copy.host_jobs ? copy.host_jobs : machineCores();
   JITK_TRY(readBundles(copy, options));

@@ -42,7 +42,7 @@ void BackgroundKernels::make(const std::shared_ptr<Device> &device, const std::s
   Status status;
   // The entry of a worker's task: std and oneTBB may throw, nothing of ours does.
   try {
-    Result<std::shared_ptr<const Kernel>> kernel = runtime_.kernel(device, problem);
+    Result<std::shared_ptr<const Kernel>> kernel = runtime_.kernel(device, problem, Cause::Background);
     if (kernel.ok()) {
       shelf_->keep(*kernel, /*prepared=*/false);
       std::lock_guard lock(mutex_);

@@ -55,13 +55,13 @@ Result<Key> EntrySource::keyOf(const Problem &problem, const Target &target) {
   return makeKey(problem, target, std::move(assembler));
 }
 
-Result<Obtained> EntrySource::obtain(const Problem &problem, const Target &target) {
-  Result<Obtained> obtained = obtainUncounted(problem, target);
+Result<Obtained> EntrySource::obtain(const Problem &problem, const Target &target, Cause cause) {
+  Result<Obtained> obtained = obtainUncounted(problem, target, cause);
   Counters::add(counters_.kernels[static_cast<size_t>(obtained.ok() ? obtained->tier : Tier::None)]);
   return obtained;
 }
 
-Result<Obtained> EntrySource::obtainUncounted(const Problem &problem, const Target &target) {
+Result<Obtained> EntrySource::obtainUncounted(const Problem &problem, const Target &target, Cause cause) {
   Stopwatch watch;
   Result<Key> key = keyOf(problem, target);
   if (!key.ok()) {
@@ -72,7 +72,7 @@ Result<Obtained> EntrySource::obtainUncounted(const Problem &problem, const Targ
   }
   bool joined = false;
   std::string flight(key->bytes().begin(), key->bytes().end());
-  Result<Obtained> obtained = flights_.run(flight, joined, [&] { return findOrCompile(problem, target, *key); });
+  Result<Obtained> obtained = flights_.run(flight, joined, [&] { return findOrCompile(problem, target, *key, cause); });
   if (obtained.ok()) {
     obtained->tier = joined ? Tier::Joined : obtained->tier;
     obtained->milliseconds = watch.milliseconds();
@@ -85,7 +85,7 @@ static std::shared_ptr<const Entry> unlessRefused(std::shared_ptr<const Entry> e
   return entry && refused && entry->code == refused->code ? nullptr : std::move(entry);
 }
 
-Result<Obtained> EntrySource::findOrCompile(const Problem &problem, const Target &target, const Key &key,
+Result<Obtained> EntrySource::findOrCompile(const Problem &problem, const Target &target, const Key &key, Cause cause,
                                             const Entry *refused) {
   // Asked again: the flight before this one may have landed after the caller looked.
   if (std::shared_ptr<const Entry> entry = unlessRefused(memory_.find(key), refused)) {
@@ -110,7 +110,7 @@ Result<Obtained> EntrySource::findOrCompile(const Problem &problem, const Target
   }
   Obtained obtained{std::move(entry), Tier::Disk, 0};
   if (!obtained.entry) {
-    JITK_ASSIGN(obtained, makeEntry(problem, target, key, deadline, refused));
+    JITK_ASSIGN(obtained, makeEntry(problem, target, key, cause, deadline, refused));
   }
   memory_.add(obtained.entry);
   return obtained;
@@ -135,7 +135,7 @@ void EntrySource::noteTimeout(const KeyLock &lock, std::string_view category, co
   }
 }
 
-Result<Obtained> EntrySource::makeEntry(const Problem &problem, const Target &target, const Key &key,
+Result<Obtained> EntrySource::makeEntry(const Problem &problem, const Target &target, const Key &key, Cause cause,
                                         Patience::Clock::time_point deadline, const Entry *refused) {
   ExitSection section; // what is compiled is published, too
   JITK_TRY(section.status());
@@ -143,9 +143,9 @@ Result<Obtained> EntrySource::makeEntry(const Problem &problem, const Target &ta
   bool isShared = obtained.entry != nullptr;
   if (!isShared && refused) {
     // Not the code of another problem either: that could be the one that is refused.
-    JITK_ASSIGN(obtained, compileEntry(problem, target, key, {}, deadline));
+    JITK_ASSIGN(obtained, compileEntry(problem, target, key, cause, {}, deadline));
   } else if (!isShared) {
-    JITK_ASSIGN(obtained, compileOrShare(problem, target, key, deadline));
+    JITK_ASSIGN(obtained, compileOrShare(problem, target, key, cause, deadline));
   }
   if (disk_ && obtained.tier != Tier::Compiled) {
     (void)disk_->publish(*obtained.entry);
@@ -157,15 +157,15 @@ Result<Obtained> EntrySource::makeEntry(const Problem &problem, const Target &ta
 }
 
 Result<Obtained> EntrySource::replace(const Problem &problem, const Target &target, const Entry &refused,
-                                      const Status &why) {
+                                      const Status &why, Cause cause) {
   JITK_ASSIGN(const Key key, keyOf(problem, target));
   bool joined = false;
   return flights_.run("instead of " + key.name(), joined,
-                      [&] { return replaceOnce(problem, target, key, refused, why); });
+                      [&] { return replaceOnce(problem, target, key, refused, why, cause); });
 }
 
 Result<Obtained> EntrySource::replaceOnce(const Problem &problem, const Target &target, const Key &key,
-                                          const Entry &refused, const Status &why) {
+                                          const Entry &refused, const Status &why, Cause cause) {
   // Another device of this kind may have asked before.
   if (std::shared_ptr<const Entry> known = unlessRefused(memory_.find(key), &refused)) {
     return Obtained{std::move(known), Tier::Memory, 0};
@@ -180,7 +180,7 @@ Result<Obtained> EntrySource::replaceOnce(const Problem &problem, const Target &
   if (!disk_ || !disk_->reject(refused, Status(StatusCode::DataLoss, reason))) {
     log_.warning("store", "code of " + problem.label + " will be built again: " + reason);
   }
-  return findOrCompile(problem, target, key, &refused);
+  return findOrCompile(problem, target, key, cause, &refused);
 }
 
 std::shared_ptr<const Entry> EntrySource::findInBundles(const Key &key) {
@@ -218,6 +218,21 @@ static Status checkCompiled(const CompiledKernel &kernel) {
   return kernel.recipe.validate().atStage("build");
 }
 
+void EntrySource::reportLate(const Problem &problem, const Target &target, Cause cause, const Status &status,
+                             double milliseconds) {
+  if (!onLate_) {
+    return;
+  }
+  Result<Key> key = keyOf(problem, target);
+  const std::string name = key.ok() ? key->name() : std::string();
+  onLate_({.cause = cause,
+           .status = status,
+           .key = name,
+           .problem = problem,
+           .target = target,
+           .milliseconds = milliseconds});
+}
+
 /// Adds where the reproducer of a failure lies, if it is one that a reproducer helps with.
 Status EntrySource::withReproducer(Status failure, const Problem &problem, const Target &target, Compiler &compiler) {
   bool isOfMachine = failure.code() == StatusCode::Unavailable || failure.code() == StatusCode::Cancelled;
@@ -232,8 +247,8 @@ Status EntrySource::withReproducer(Status failure, const Problem &problem, const
   return std::move(failure).withNote("reproducer: " + *path);
 }
 
-Result<CompiledKernel> EntrySource::compile(const Problem &problem, const Target &target,
-                                            const CompileOptions &options) {
+Result<CompiledKernel> EntrySource::compile(const Problem &problem, const Target &target, const CompileOptions &options,
+                                            Cause cause) {
   ExitSection section;
   JITK_TRY(section.status());
   JITK_ASSIGN(Compiler * compiler, compiler_.get());
@@ -247,6 +262,9 @@ Result<CompiledKernel> EntrySource::compile(const Problem &problem, const Target
   }
   Counters::add(counters_.microseconds, static_cast<uint64_t>(1000 * watch.milliseconds()));
   Counters::add(counters_.failures, compiled.ok() ? 0 : 1);
+  if (cause != Cause::Preparation) {
+    reportLate(problem, target, cause, compiled.ok() ? okStatus() : compiled.status().clone(), watch.milliseconds());
+  }
   if (!compiled.ok()) {
     return withReproducer(std::move(compiled).takeStatus(), problem, target, *compiler);
   }
@@ -300,7 +318,7 @@ void EntrySource::learn(const std::string &program, const std::shared_ptr<const 
 }
 
 Result<Obtained> EntrySource::findOrCompileProgram(const std::string &program, const Problem &problem,
-                                                   const Target &target, const Key &key,
+                                                   const Target &target, const Key &key, Cause cause,
                                                    Patience::Clock::time_point deadline) {
   if (std::shared_ptr<const Entry> known = findProgram(program)) {
     return Obtained{std::move(known), Tier::Equal, 0};
@@ -315,23 +333,24 @@ Result<Obtained> EntrySource::findOrCompileProgram(const std::string &program, c
     obtained.entry = disk_->findProgram(programKey);
   }
   if (!obtained.entry) {
-    JITK_ASSIGN(obtained, compileEntry(problem, target, key, program, deadline));
+    JITK_ASSIGN(obtained, compileEntry(problem, target, key, cause, program, deadline));
   }
   learn(program, obtained.entry);
   return obtained;
 }
 
-Result<Obtained> EntrySource::compileOrShare(const Problem &problem, const Target &target, const Key &key,
+Result<Obtained> EntrySource::compileOrShare(const Problem &problem, const Target &target, const Key &key, Cause cause,
                                              Patience::Clock::time_point deadline) {
   JITK_ASSIGN(const std::string program, programOf(problem, target, key));
   bool joined = false;
-  Result<Obtained> made =
-      program.empty() ? compileEntry(problem, target, key, {}, deadline) : programFlights_.run(program, joined, [&] {
-        return findOrCompileProgram(program, problem, target, key, deadline);
-      });
+  Result<Obtained> made = program.empty()
+                              ? compileEntry(problem, target, key, cause, {}, deadline)
+                              : programFlights_.run(program, joined, [&] {
+                                  return findOrCompileProgram(program, problem, target, key, cause, deadline);
+                                });
   // A failure is told of the problem that was asked for, so each makes its own.
   if (joined && !made.ok()) {
-    return compileEntry(problem, target, key, {}, deadline);
+    return compileEntry(problem, target, key, cause, {}, deadline);
   }
   if (made.ok() && (joined || made->tier == Tier::Equal)) {
     const Entry &equal = *made->entry;
@@ -348,10 +367,10 @@ static std::string timesText(const StageTimes &times) {
   return text;
 }
 
-Result<Obtained> EntrySource::compileEntry(const Problem &problem, const Target &target, const Key &key,
+Result<Obtained> EntrySource::compileEntry(const Problem &problem, const Target &target, const Key &key, Cause cause,
                                            std::string program, Patience::Clock::time_point deadline) {
   KeyLock token = takeToken(problem, deadline);
-  JITK_ASSIGN(CompiledKernel compiled, compile(problem, target, compiler_.options()));
+  JITK_ASSIGN(CompiledKernel compiled, compile(problem, target, compiler_.options(), cause));
   if (log_.enabled(LogLevel::Info, "compile")) {
     log_.info("compile", problem.label + " for " + target.toString() + ": " + timesText(compiled.times));
   }

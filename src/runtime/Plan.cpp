@@ -185,7 +185,7 @@ Result<Served> Plan::kernel(const std::shared_ptr<Device> &device, const std::sh
   if (options_.onMiss == MissPolicy::Fail || shelf_->sealed()) {
     return notPrepared(*device, *problem);
   }
-  JITK_ASSIGN(std::shared_ptr<const Kernel> kernel, runtime_->kernel(device, problem));
+  JITK_ASSIGN(std::shared_ptr<const Kernel> kernel, runtime_->kernel(device, problem, Cause::Missed));
   shelf_->keep(kernel, /*prepared=*/false);
   return Served{std::move(kernel), nullptr};
 }

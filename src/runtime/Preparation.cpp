@@ -145,7 +145,7 @@ Preparation::Outcome Preparation::prepare(const std::shared_ptr<const Problem> &
 Preparation::Outcome Preparation::prepareOnDevice(const std::shared_ptr<const Problem> &problem) {
   Stopwatch watch;
   Tier tier = Tier::None;
-  Result<std::shared_ptr<const Kernel>> kernel = runtime_.kernel(options_.device, problem, &tier);
+  Result<std::shared_ptr<const Kernel>> kernel = runtime_.kernel(options_.device, problem, Cause::Preparation, &tier);
   if (!kernel.ok()) {
     return {.status = std::move(kernel).takeStatus(), .entry = nullptr, .obtainMilliseconds = watch.milliseconds()};
   }
@@ -161,7 +161,7 @@ Preparation::Outcome Preparation::prepareOnDevice(const std::shared_ptr<const Pr
 
 Preparation::Outcome Preparation::prepareInStore(const Problem &problem) {
   Stopwatch watch;
-  Result<Obtained> obtained = runtime_.entries().obtain(problem, options_.target);
+  Result<Obtained> obtained = runtime_.entries().obtain(problem, options_.target, Cause::Preparation);
   if (!obtained.ok()) {
     return {.status = std::move(obtained).takeStatus(), .entry = nullptr, .obtainMilliseconds = watch.milliseconds()};
   }

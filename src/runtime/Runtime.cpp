@@ -31,7 +31,8 @@ Runtime::Runtime(RuntimeOptions &options, std::unique_ptr<Compiler> isolated,
       compiler_(options.compiler ? LazyCompiler(*options.compiler, options.assembler)
                                  : LazyCompiler(options.compilerLibrary, options.buildId, options.assembler)),
       entries_(compiler_, std::move(bundles), openDisk(options), openShared(options), options.memoryBytes,
-               options.lockPatience, options.hostJobs, options.reproducers, log_, counters_),
+               options.lockPatience, options.hostJobs, options.reproducers, std::move(options.onLateCompilation), log_,
+               counters_),
       useTuned_(options.useTuned), generation_(processGeneration()),
       workers_(createWorkers(options.jobs, options.workerNice)) {}
 
@@ -75,7 +76,8 @@ std::shared_ptr<const Problem> Runtime::tuned(const std::shared_ptr<const Proble
 }
 
 Result<std::shared_ptr<const Kernel>> Runtime::kernel(const std::shared_ptr<Device> &device,
-                                                      const std::shared_ptr<const Problem> &problem, Tier *tier) {
+                                                      const std::shared_ptr<const Problem> &problem, Cause cause,
+                                                      Tier *tier) {
   Tier ignored;
   Tier &how = tier ? *tier : ignored;
   how = Tier::Loaded;
@@ -87,7 +89,7 @@ Result<std::shared_ptr<const Kernel>> Runtime::kernel(const std::shared_ptr<Devi
   bool joined = false;
   std::string flight = std::to_string(reinterpret_cast<uintptr_t>(device.get())) + " " + problem->text;
   Result<std::shared_ptr<const Kernel>> kernel =
-      flights_.run(flight, joined, [&] { return findOrLoad(device, problem, place); });
+      flights_.run(flight, joined, [&] { return findOrLoad(device, problem, place, cause); });
   if (kernel.ok()) {
     how = joined ? Tier::Joined : (*kernel)->obtained().tier;
   }
@@ -95,27 +97,28 @@ Result<std::shared_ptr<const Kernel>> Runtime::kernel(const std::shared_ptr<Devi
 }
 
 Result<std::shared_ptr<const Kernel>> Runtime::obtainAndLoad(const std::shared_ptr<Device> &device,
-                                                             const std::shared_ptr<const Problem> &problem) {
+                                                             const std::shared_ptr<const Problem> &problem,
+                                                             Cause cause) {
   const std::shared_ptr<const Problem> built = tuned(problem, *device);
-  JITK_ASSIGN(Obtained obtained, entries_.obtain(*built, device->target()));
+  JITK_ASSIGN(Obtained obtained, entries_.obtain(*built, device->target(), cause));
   Result<std::shared_ptr<const Kernel>> kernel = Kernel::load(device, problem, obtained);
   bool isRefused = !kernel.ok() && kernel.status().code() == StatusCode::Unsupported;
   if (!isRefused || obtained.tier == Tier::Compiled) {
     return kernel;
   }
   // Whoever stored it never loaded it, perhaps.
-  Result<Obtained> other = entries_.replace(*built, device->target(), *obtained.entry, kernel.status());
+  Result<Obtained> other = entries_.replace(*built, device->target(), *obtained.entry, kernel.status(), cause);
   return other.ok() ? Kernel::load(device, problem, *other) : std::move(kernel);
 }
 
 Result<std::shared_ptr<const Kernel>> Runtime::findOrLoad(const std::shared_ptr<Device> &device,
                                                           const std::shared_ptr<const Problem> &problem,
-                                                          const Place &place) {
+                                                          const Place &place, Cause cause) {
   // Asked again: the flight before this one may have landed after the caller looked.
   if (std::shared_ptr<const Kernel> kernel = findLoaded(place)) {
     return kernel;
   }
-  JITK_ASSIGN(std::shared_ptr<const Kernel> kernel, obtainAndLoad(device, problem));
+  JITK_ASSIGN(std::shared_ptr<const Kernel> kernel, obtainAndLoad(device, problem, cause));
   Counters::add(counters_.loads);
   Counters::add(counters_.loadedBytes, kernel->entry().code.size());
   if (log_.enabled(LogLevel::Info, "load")) {

@@ -44,6 +44,7 @@ struct RuntimeOptions {
   uint64_t compileMemoryBytes = 0;               ///< of an isolated compiler's process; 0 = no bound
   std::string assembler;                         ///< see `CompileOptions`
   bool useTuned = false;                         ///< see `Runtime::tuned`
+  LateCompilationCallback onLateCompilation;     ///< see `EntrySource`
   Log::Sink logSink;
   LogFilter logFilter;
 };
@@ -55,9 +56,11 @@ public:
   static Result<std::shared_ptr<Runtime>> create(RuntimeOptions options);
 
   /// The kernel of a problem on a device: the one that is loaded there already, else one obtained and loaded now, on
-  /// the calling thread. Nobody keeps it but the caller. `tier` (may be null) is told how this call got it.
+  /// the calling thread. Nobody keeps it but the caller. `cause` is who wants it; `tier` (may be null) is told how this
+  /// call got it.
   Result<std::shared_ptr<const Kernel>> kernel(const std::shared_ptr<Device> &device,
-                                               const std::shared_ptr<const Problem> &problem, Tier *tier = nullptr);
+                                               const std::shared_ptr<const Problem> &problem,
+                                               Cause cause = Cause::Requested, Tier *tier = nullptr);
 
   /// The problem in the configuration that was measured to be fastest there; the problem itself where none was, or the
   /// runtime is not to use it.
@@ -83,9 +86,10 @@ private:
   std::unique_ptr<DiskStore> openDisk(const RuntimeOptions &options);
   std::shared_ptr<const Kernel> findLoaded(const Place &place);
   Result<std::shared_ptr<const Kernel>> obtainAndLoad(const std::shared_ptr<Device> &device,
-                                                      const std::shared_ptr<const Problem> &problem);
+                                                      const std::shared_ptr<const Problem> &problem, Cause cause);
   Result<std::shared_ptr<const Kernel>> findOrLoad(const std::shared_ptr<Device> &device,
-                                                   const std::shared_ptr<const Problem> &problem, const Place &place);
+                                                   const std::shared_ptr<const Problem> &problem, const Place &place,
+                                                   Cause cause);
 
   Log log_;
   Counters counters_;

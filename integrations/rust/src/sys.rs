@@ -31,6 +31,7 @@ pub type jitk_status_t = c_int;
 pub type jitk_log_level_t = c_int;
 pub type jitk_tier_t = c_int;
 pub type jitk_scalar_kind_t = c_int;
+pub type jitk_cause_t = c_int;
 pub type jitk_miss_t = c_int;
 pub type jitk_dump_t = c_int;
 
@@ -39,6 +40,9 @@ pub const JITK_SCALAR_FLOAT: jitk_scalar_kind_t = 1;
 pub const JITK_SCALAR_INT: jitk_scalar_kind_t = 2;
 pub const JITK_SCALAR_UINT: jitk_scalar_kind_t = 3;
 pub const JITK_LAUNCH_PROGRAMMATIC: u64 = 1;
+pub const JITK_CAUSE_REQUESTED: jitk_cause_t = 1;
+pub const JITK_CAUSE_MISSED: jitk_cause_t = 2;
+pub const JITK_CAUSE_BACKGROUND: jitk_cause_t = 3;
 pub const JITK_MISS_COMPILE: jitk_miss_t = 0;
 pub const JITK_MISS_BACKGROUND: jitk_miss_t = 1;
 pub const JITK_MISS_FAIL: jitk_miss_t = 2;
@@ -52,6 +56,8 @@ pub const JITK_DUMP_RECIPE: jitk_dump_t = 6;
 pub type jitk_log_callback_t = Option<
     unsafe extern "C" fn(user: *mut c_void, level: jitk_log_level_t, category: *const c_char, message: *const c_char),
 >;
+pub type jitk_late_compilation_callback_t =
+    Option<unsafe extern "C" fn(user: *mut c_void, compilation: *const jitk_late_compilation_t)>;
 pub type jitk_progress_callback_t = Option<unsafe extern "C" fn(user: *mut c_void, progress: *const jitk_progress_t)>;
 
 /// Structs that begin with their size. `default()` sets it, and all else to zero, which is every default.
@@ -99,6 +105,16 @@ structs! {
         pub reproducers: *const c_char,
         pub worker_nice: u32,
         pub use_tuned: u32,
+        pub late_compilation: jitk_late_compilation_callback_t,
+        pub late_compilation_user: *mut c_void,
+    }
+    pub struct jitk_late_compilation_t {
+        pub cause: jitk_cause_t,
+        pub status: jitk_status_t,
+        pub key: *const c_char,
+        pub description: *const c_char,
+        pub target: *const c_char,
+        pub compile_ms: f64,
     }
     pub struct jitk_counters_t {
         pub found_loaded: u64,

@@ -97,7 +97,9 @@ fn structs_lie_as_in_c() {
     let (rust, body) = layouts! {
         jitk_runtime_options_t { struct_size, store_path, store_bytes, memory_bytes, lock_deadline_ms, jobs, compiler_library,
             assembler, log, log_user, log_level, bundles, num_bundles, isolate_compiler, compile_deadline_ms,
-            compile_memory_bytes, compiler_program, shared_store, shared_deadline_ms, host_jobs, reproducers, worker_nice, use_tuned }
+            compile_memory_bytes, compiler_program, shared_store, shared_deadline_ms, host_jobs, reproducers, worker_nice, use_tuned,
+            late_compilation, late_compilation_user }
+        jitk_late_compilation_t { struct_size, cause, status, key, description, target, compile_ms }
         jitk_counters_t { struct_size, found_loaded, found_in_memory, found_on_disk, found_in_bundles, found_in_shared_store,
             joined, compiled, failed, compilations, failed_compilations, compile_us, lock_timeouts, loads, loaded_bytes, found_equal }
         jitk_device_options_t { struct_size, emulator_immediate, emulator_workers, emulator_seed, cuda_context }
