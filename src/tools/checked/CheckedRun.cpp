@@ -133,13 +133,17 @@ static std::vector<int64_t> dimensionsOf(const Problem &problem, const api::Kern
 }
 
 Outcome run(const api::Runtime &runtime, const api::Device &device, const Problem &problem, bool check) {
-  api::Description handle = api::Description::parse(problem.description);
+  return run(device, api::Kernel::obtain(runtime, device, api::Description::parse(problem.description)), problem,
+             check);
+}
+
+Outcome run(const api::Device &device, api::Kernel kernel, const Problem &problem, bool check) {
   Description description = valueOf(parseDescription(problem.description));
   std::vector<reference::HostTensor> tensors = tensorsOf(problem, description, problem.seed);
   std::vector<reference::Number> scalars = reference::makeScalars(description, problem.values);
 
   Outcome outcome;
-  outcome.kernel = api::Kernel::obtain(runtime, device, handle);
+  outcome.kernel = std::move(kernel);
   outcome.info = outcome.kernel.info();
   std::vector<int64_t> dimensions = dimensionsOf(problem, outcome.kernel);
   std::vector<GuardedTensor> guarded;

@@ -46,6 +46,8 @@ std::vector<api::Scalar> toScalars(const api::Kernel &kernel, const std::vector<
 /// Allocates the tensors between guard bands of NaN, runs the kernel once, and compares. Throws api::Exception where
 /// the library refuses or the device fails, std::invalid_argument where the problem's sizes do not fit the description.
 Outcome run(const api::Runtime &runtime, const api::Device &device, const Problem &problem, bool check = true);
+/// The same with a kernel of the problem that the caller has got.
+Outcome run(const api::Device &device, api::Kernel kernel, const Problem &problem, bool check = true);
 
 /// Launches the kernel `launches` times, in turn on tensors of several seeds; each time what it only writes is
 /// poisoned, what it updates is as it was, and the workspace holds other bytes. Returns where a launch left other bits
