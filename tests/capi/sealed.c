@@ -19,7 +19,9 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { num_shapes = 64, num_threads = 4, num_requests = 50000 };
+enum { num_shapes = 64, num_threads = 4, num_requests = 250000 };
+/* Of a request, in its thread's processor time. */
+enum { bound_ns = 10000, most_tries = 1000 };
 
 static volatile sig_atomic_t num_forbidden = 0;
 static volatile sig_atomic_t last_forbidden = -1;
@@ -88,6 +90,8 @@ typedef struct job_t {
   unsigned seed;
   int num_bad;
   int num_misses;
+  int num_retries;
+  int64_t slowest_ns; /* of each request the fastest try */
 } job_t;
 
 static jitk_description_t describe(int n) {
@@ -108,27 +112,48 @@ static void launch(job_t *job, jitk_kernel_t kernel) {
   job->num_bad += jitk_kernel_launch(kernel, &given, NULL) != JITK_STATUS_OK;
 }
 
+static void request(job_t *job) {
+  jitk_kernel_t kernel = NULL;
+  jitk_error_t error = NULL;
+  unsigned shape = (job->seed >> 8) % num_shapes;
+  if ((job->seed >> 28) == 0) {
+    job->num_bad += jitk_plan_kernel(job->shared->plan, job->shared->device, job->shared->unknown[shape], &kernel,
+                                     &error) != JITK_STATUS_NOT_PREPARED;
+    job->num_bad += kernel != NULL;
+    jitk_error_release(error);
+    ++job->num_misses;
+    return;
+  }
+  job->num_bad += jitk_plan_kernel(job->shared->plan, job->shared->device, job->shared->known[shape], &kernel, NULL) !=
+                  JITK_STATUS_OK;
+  launch(job, kernel);
+  jitk_kernel_release(kernel);
+}
+
+static int64_t thread_ns(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/*
+ * Every request must be fast. A thread's time holds what interrupts and cold caches cost it while others run, so that a
+ * request that was not is made again; few may need that, and none more than some times.
+ */
 static void *serve(void *user) {
   job_t *job = user;
-  int i;
+  int i, tries;
   for (i = 0; i < num_requests; ++i) {
-    jitk_kernel_t kernel = NULL;
-    jitk_error_t error = NULL;
-    unsigned shape;
+    int64_t fastest = INT64_MAX;
     job->seed = job->seed * 1664525u + 1013904223u;
-    shape = (job->seed >> 8) % num_shapes;
-    if ((job->seed >> 28) == 0) {
-      job->num_bad += jitk_plan_kernel(job->shared->plan, job->shared->device, job->shared->unknown[shape], &kernel,
-                                       &error) != JITK_STATUS_NOT_PREPARED;
-      job->num_bad += kernel != NULL;
-      jitk_error_release(error);
-      ++job->num_misses;
-      continue;
+    for (tries = 0; tries < most_tries && fastest >= bound_ns; ++tries) {
+      int64_t begin = thread_ns(), taken;
+      request(job);
+      taken = thread_ns() - begin;
+      fastest = taken < fastest ? taken : fastest;
     }
-    job->num_bad += jitk_plan_kernel(job->shared->plan, job->shared->device, job->shared->known[shape], &kernel,
-                                     NULL) != JITK_STATUS_OK;
-    launch(job, kernel);
-    jitk_kernel_release(kernel);
+    job->num_retries += tries - 1;
+    job->slowest_ns = fastest > job->slowest_ns ? fastest : job->slowest_ns;
   }
   return NULL;
 }
@@ -144,9 +169,8 @@ int main(void) {
   uint64_t (*count)(const char *) = NULL;
   void (*remember)(int) = NULL;
   uint64_t others;
-  int i, misses = 0;
-  double seconds;
-  struct timespec begin, end;
+  int64_t slowest = 0;
+  int i, misses = 0, retries = 0;
 
   CHECK(fake != NULL);
   *(void **)&count = dlsym(fake, "fake_cuda_count");
@@ -180,26 +204,28 @@ int main(void) {
   CHECK(num_forbidden == 1);
   num_forbidden = 0;
 
-  clock_gettime(CLOCK_MONOTONIC, &begin);
   for (i = 0; i < num_threads; ++i) {
     jobs[i].shared = &shared;
     jobs[i].seed = 12345u + (unsigned)i;
-    jobs[i].num_bad = jobs[i].num_misses = 0;
+    jobs[i].num_bad = jobs[i].num_misses = jobs[i].num_retries = 0;
+    jobs[i].slowest_ns = 0;
     CHECK(pthread_create(&jobs[i].thread, NULL, serve, &jobs[i]) == 0);
   }
   for (i = 0; i < num_threads; ++i) {
     CHECK(pthread_join(jobs[i].thread, NULL) == 0);
     CHECK(jobs[i].num_bad == 0);
     misses += jobs[i].num_misses;
+    retries += jobs[i].num_retries;
+    slowest = jobs[i].slowest_ns > slowest ? jobs[i].slowest_ns : slowest;
   }
-  clock_gettime(CLOCK_MONOTONIC, &end);
-  seconds = (double)(end.tv_sec - begin.tv_sec) + 1e-9 * (double)(end.tv_nsec - begin.tv_nsec);
 
   CHECK(num_forbidden == 0);
   CHECK(misses > num_requests / 100);
   CHECK(count("") - count("cuCtxPushCurrent_v2") - count("cuCtxPopCurrent_v2") == others);
-  /* A request costs far less than 10 us, though the machine may be busy. */
-  CHECK(seconds < 10e-6 * num_requests * num_threads);
+  CHECK(slowest < bound_ns);
+  CHECK(retries < num_requests * num_threads / 100);
+  printf("%d requests, the slowest took %d ns; %d were made again\n", num_requests * num_threads, (int)slowest,
+         retries);
 
   if (num_forbidden != 0) {
     printf("%d system calls, the last of them number %d\n", (int)num_forbidden, (int)last_forbidden);

@@ -29,7 +29,7 @@ static void checkArchitectures(Configuration &configuration, const std::string &
   }
 }
 
-Result<ModelPlan> planModel(std::string_view text, const PlanOptions &options) {
+Result<ModelPlan> planModel(std::string_view text, const ModelPlanOptions &options) {
   JITK_TRY(checkOption("tensor parallelism", options.tensorParallel));
   JITK_TRY(checkOption("the largest number of tokens", options.maxTokens));
   JITK_ASSIGN(Configuration configuration, Configuration::parse(text));

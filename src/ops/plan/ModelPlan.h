@@ -16,7 +16,7 @@
 
 namespace jitk {
 
-struct PlanOptions {
+struct ModelPlanOptions {
   int64_t tensorParallel = 1; ///< ranks that share each layer; the plan is that of any one of them
   int64_t maxTokens = 4096;   ///< largest number of tokens in one step
 };
@@ -34,7 +34,7 @@ struct MissingOp {
 
 struct ModelPlan {
   std::string model; ///< `model_type`
-  PlanOptions options;
+  ModelPlanOptions options;
   std::vector<PlannedKernel> kernels; ///< distinct descriptions, in the order in which the layers name them first
   std::vector<MissingOp> missing;     ///< distinct names, in the same order
 
@@ -48,6 +48,6 @@ std::vector<int64_t> tokenBuckets(int64_t maxTokens);
 /// Reads a configuration in the form that model hubs publish (config.json). Fails with InvalidArgument naming the
 /// field: an unknown `model_type`, a missing field, one of the wrong type or range, values that contradict each other
 /// or the options.
-Result<ModelPlan> planModel(std::string_view configuration, const PlanOptions &options);
+Result<ModelPlan> planModel(std::string_view configuration, const ModelPlanOptions &options);
 
 } // namespace jitk

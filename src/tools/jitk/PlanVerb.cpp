@@ -13,7 +13,7 @@ namespace jitk::tool {
 namespace {
 struct Options {
   std::string configuration, output;
-  PlanOptions plan;
+  ModelPlanOptions plan;
 };
 } // namespace
 

@@ -415,7 +415,7 @@ TEST_SUITE_END();
 
 TEST_SUITE_BEGIN("ops/ModelPlan errors");
 
-static std::string failureOf(const std::string &text, PlanOptions options = {1, 16}) {
+static std::string failureOf(const std::string &text, ModelPlanOptions options = {1, 16}) {
   Result<ModelPlan> plan = planModel(text, options);
   REQUIRE_FALSE(plan.ok());
   CHECK(plan.status().code() == StatusCode::InvalidArgument);

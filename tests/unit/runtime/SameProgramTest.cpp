@@ -199,6 +199,42 @@ TEST_CASE("a plan compiles each program once and loads each problem") {
   CHECK(plan.trace()->find("\"tier\": \"equal\"") != std::string::npos);
 }
 
+TEST_CASE("16,384 sizes that come to 20 kernels compile 20") {
+  constexpr int64_t kSizes = 16'384, kKernels = 20;
+  auto kernelOf = [](int64_t size) { return (size - 1) * kKernels / kSizes; };
+  StubRuntime stub;
+  stub.compiler.digest = [&](const Description &description) {
+    return "kernel " + std::to_string(kernelOf(description.dimension("m").bound));
+  };
+  Plan plan(stub.runtime), buckets(stub.runtime);
+  for (int64_t size = 1; size <= kSizes; ++size) {
+    // Of each kernel the largest size that it is for.
+    int64_t bucket = size;
+    while (bucket < kSizes && kernelOf(bucket + 1) == kernelOf(size)) {
+      ++bucket;
+    }
+    REQUIRE(buckets.add({{stubProblem("*<=" + std::to_string(bucket)), 0}}).ok());
+    REQUIRE(plan.add({{stubProblem("*<=" + std::to_string(size)), 0}}).ok());
+  }
+  CHECK(plan.items().size() == kSizes);
+  PrepareOptions onDevice;
+  onDevice.device = stub.device;
+  std::map<Tier, int> tiers = prepare(plan, onDevice);
+  CHECK(plan.wait(std::nullopt).ok());
+  CHECK(stub.compiler.numCompilations == kKernels);
+  CHECK(tiers == std::map<Tier, int>{{Tier::Compiled, kKernels}, {Tier::Equal, kSizes - kKernels}});
+
+  // An engine that asks for the bucket of each size has as many kernels as buckets.
+  CHECK(buckets.items().size() == kKernels);
+  stub.restart("");
+  Plan again(stub.runtime);
+  REQUIRE(again.add(buckets.items()).ok());
+  stub.compiler.numCompilations = 0;
+  tiers = prepare(again, onDevice);
+  CHECK(tiers == std::map<Tier, int>{{Tier::Compiled, kKernels}});
+  CHECK(stub.compiler.numCompilations == kKernels);
+}
+
 TEST_CASE("what waits for another's compilation holds no worker") {
   BoundlessRuntime stub; // with four workers
   Plan plan(stub.runtime);
