@@ -85,6 +85,9 @@ inline std::string takeText(jitk_text_t text) {
   return bytes;
 }
 
+inline std::string version() { return jitk_version(); }
+inline std::string buildId() { return jitk_build_id(); }
+
 inline std::vector<std::string> opNames() {
   std::vector<std::string> names;
   for (size_t i = 0, count = jitk_op_count(); i < count; ++i) {
@@ -345,6 +348,12 @@ public:
   void launch(const jitk_launch_t &launch) const {
     Call call;
     call.check(jitk_kernel_launch(handle_, &launch, call.error()));
+  }
+
+  /// With tensors that say what they are, and are checked; see jitk_kernel_launch_dlpack.
+  void launchDlpack(const jitk_dlpack_launch_t &launch) const {
+    Call call;
+    call.check(jitk_kernel_launch_dlpack(handle_, &launch, call.error()));
   }
 
   void launch(const std::vector<uint64_t> &tensors, const std::vector<int64_t> &sizes = {},

@@ -4,12 +4,14 @@ import ctypes
 import operator
 import os
 import pathlib
-from ctypes import POINTER, c_char_p, c_double, c_float, c_int, c_int32, c_int64, c_size_t, c_uint32, c_uint64, c_void_p
+from ctypes import POINTER, c_char_p, c_double, c_float, c_int, c_int32, c_int64, c_size_t, c_uint8, c_uint32, c_uint64, c_void_p
 
 LOG_CALLBACK = ctypes.CFUNCTYPE(None, c_void_p, c_int, c_char_p, c_char_p)
+LATE_COMPILATION_CALLBACK = ctypes.CFUNCTYPE(None, c_void_p, c_void_p)
+PROGRESS_CALLBACK = ctypes.CFUNCTYPE(None, c_void_p, c_void_p)
 
 
-_RANGES = {c_int32: (-(2**31), 2**31), c_uint32: (0, 2**32), c_int64: (-(2**63), 2**63), c_uint64: (0, 2**64),
+_RANGES = {c_uint8: (0, 2**8), c_int32: (-(2**31), 2**31), c_uint32: (0, 2**32), c_int64: (-(2**63), 2**63), c_uint64: (0, 2**64),
            c_size_t: (0, 2 ** (8 * ctypes.sizeof(c_size_t)))}
 
 
@@ -68,6 +70,59 @@ class RuntimeOptions(Sized):
         ("reproducers", c_char_p),
         ("worker_nice", c_uint32),
         ("use_tuned", c_uint32),
+        ("late_compilation", LATE_COMPILATION_CALLBACK),
+        ("late_compilation_user", c_void_p),
+    ]
+
+
+class LateCompilation(ctypes.Structure):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("cause", c_int),
+        ("status", c_int),
+        ("key", c_char_p),
+        ("description", c_char_p),
+        ("target", c_char_p),
+        ("compile_ms", c_double),
+    ]
+
+
+class Counters(Sized):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("found_loaded", c_uint64),
+        ("found_in_memory", c_uint64),
+        ("found_on_disk", c_uint64),
+        ("found_in_bundles", c_uint64),
+        ("found_in_shared_store", c_uint64),
+        ("joined", c_uint64),
+        ("compiled", c_uint64),
+        ("failed", c_uint64),
+        ("compilations", c_uint64),
+        ("failed_compilations", c_uint64),
+        ("compile_us", c_uint64),
+        ("lock_timeouts", c_uint64),
+        ("loads", c_uint64),
+        ("loaded_bytes", c_uint64),
+        ("found_equal", c_uint64),
+    ]
+
+
+class DeviceOptions(Sized):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("emulator_immediate", c_uint32),
+        ("emulator_workers", c_uint32),
+        ("emulator_seed", c_uint64),
+        ("cuda_context", c_void_p),
+    ]
+
+
+class PlanOptions(Sized):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("on_miss", c_int),
+        ("max_missed_kernels", c_uint32),
     ]
 
 
@@ -76,7 +131,7 @@ class PrepareOptions(Sized):
         ("struct_size", c_size_t),
         ("device", c_void_p),
         ("target", c_char_p),
-        ("progress", c_void_p),
+        ("progress", PROGRESS_CALLBACK),
         ("progress_user", c_void_p),
         ("deadline_ms", c_uint32),
     ]
@@ -152,30 +207,57 @@ class KernelInfo(Sized):
     ]
 
 
+class ProgressRecord(ctypes.Structure):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("done", c_size_t),
+        ("total", c_size_t),
+        ("status", c_int),
+        ("error", c_void_p),
+        ("info", POINTER(KernelInfo)),
+    ]
+
+
 # Functions that return a status; an error pointer, which `call` adds, is their last parameter.
 CHECKED = {
     "jitk_runtime_create": [POINTER(RuntimeOptions), POINTER(c_void_p)],
     "jitk_runtime_report": [c_void_p, POINTER(c_void_p)],
+    "jitk_runtime_counters": [c_void_p, POINTER(Counters)],
+    "jitk_runtime_key": [c_void_p, c_void_p, c_char_p, POINTER(c_void_p)],
+    "jitk_runtime_compile": [c_void_p, c_void_p, c_char_p, POINTER(c_void_p)],
+    "jitk_artifact_info": [c_void_p, POINTER(KernelInfo)],
     "jitk_op_info": [c_char_p, POINTER(c_void_p)],
     "jitk_runtime_configurations": [c_void_p, c_void_p, c_char_p, POINTER(c_void_p)],
     "jitk_runtime_store_configuration": [c_void_p, c_void_p, c_void_p, c_char_p],
     "jitk_runtime_kernel": [c_void_p, c_void_p, c_void_p, POINTER(c_void_p)],
-    "jitk_device_open": [c_void_p, c_char_p, c_void_p, POINTER(c_void_p)],
+    "jitk_device_open": [c_void_p, c_char_p, POINTER(DeviceOptions), POINTER(c_void_p)],
     "jitk_device_allocate": [c_void_p, c_size_t, POINTER(c_uint64)],
     "jitk_device_free": [c_void_p, c_uint64],
+    "jitk_device_copy_to_device": [c_void_p, c_uint64, c_void_p, c_size_t],
+    "jitk_device_copy_to_host": [c_void_p, c_void_p, c_uint64, c_size_t],
+    "jitk_device_fill": [c_void_p, c_uint64, c_uint8, c_size_t],
     "jitk_device_synchronize": [c_void_p],
     "jitk_description_create": [c_char_p, POINTER(c_char_p), POINTER(c_char_p), c_size_t, POINTER(c_void_p)],
     "jitk_description_parse": [c_char_p, POINTER(c_void_p)],
-    "jitk_plan_create": [c_void_p, POINTER(c_void_p)],
+    "jitk_plan_create_with_options": [c_void_p, POINTER(PlanOptions), POINTER(c_void_p)],
     "jitk_plan_add": [c_void_p, c_void_p, c_int32],
     "jitk_plan_add_json": [c_void_p, c_char_p],
+    "jitk_plan_to_json": [c_void_p, POINTER(c_void_p)],
+    "jitk_plan_export": [c_void_p, c_char_p, c_char_p],
     "jitk_plan_prepare": [c_void_p, POINTER(PrepareOptions)],
     "jitk_plan_wait": [c_void_p, c_uint32],
+    "jitk_plan_wait_kernel": [c_void_p, c_void_p, c_uint32],
+    "jitk_plan_trace": [c_void_p, POINTER(c_void_p)],
     "jitk_plan_seal": [c_void_p],
     "jitk_plan_kernel": [c_void_p, c_void_p, c_void_p, POINTER(c_void_p)],
+    "jitk_dispatch_create": [c_void_p, c_void_p, c_void_p, POINTER(c_char_p), c_size_t, POINTER(c_void_p)],
+    "jitk_dispatch_kernel": [c_void_p, POINTER(c_int64), c_size_t, POINTER(c_void_p)],
     "jitk_store_list": [c_void_p, c_uint32, POINTER(c_void_p)],
+    "jitk_store_explain": [c_void_p, c_void_p, c_char_p, POINTER(c_void_p)],
     "jitk_store_explain_key": [c_void_p, c_char_p, POINTER(c_void_p)],
     "jitk_store_export": [c_void_p, c_char_p, POINTER(c_size_t)],
+    "jitk_store_import": [c_void_p, c_char_p, POINTER(c_size_t)],
+    "jitk_store_collect": [c_void_p, c_uint64],
     "jitk_kernel_info": [c_void_p, POINTER(KernelInfo)],
     "jitk_kernel_workspace_bytes": [c_void_p, POINTER(c_int64), c_size_t, POINTER(c_uint64)],
     "jitk_kernel_launch": [c_void_p, POINTER(Launch)],
@@ -193,15 +275,28 @@ PLAIN = {
     "jitk_version": (c_char_p, []),
     "jitk_build_id": (c_char_p, []),
     "jitk_text_data": (c_char_p, [c_void_p]),
+    "jitk_text_size": (c_size_t, [c_void_p]),
     "jitk_text_release": (None, [c_void_p]),
     "jitk_description_text": (c_char_p, [c_void_p]),
+    "jitk_description_label": (c_char_p, [c_void_p]),
+    "jitk_description_op": (c_char_p, [c_void_p]),
+    "jitk_op_count": (c_size_t, []),
+    "jitk_op_name": (c_char_p, [c_size_t]),
     "jitk_description_release": (None, [c_void_p]),
     "jitk_runtime_release": (None, [c_void_p]),
     "jitk_device_name": (c_char_p, [c_void_p]),
     "jitk_device_target": (c_char_p, [c_void_p]),
     "jitk_device_release": (None, [c_void_p]),
     "jitk_plan_release": (None, [c_void_p]),
+    "jitk_plan_cancel": (None, [c_void_p]),
+    "jitk_dispatch_release": (None, [c_void_p]),
+    "jitk_artifact_release": (None, [c_void_p]),
+    "jitk_artifact_dump": (c_void_p, [c_void_p, c_int, POINTER(c_size_t)]),
     "jitk_plan_size": (c_size_t, [c_void_p]),
+    "jitk_kernel_retain": (None, [c_void_p]),
+    "jitk_kernel_num_dimensions": (c_size_t, [c_void_p]),
+    "jitk_kernel_dimension_name": (c_char_p, [c_void_p, c_size_t]),
+    "jitk_kernel_tensor_alignment": (c_uint32, [c_void_p, c_size_t]),
     "jitk_kernel_release": (None, [c_void_p]),
     "jitk_kernel_num_tensors": (c_size_t, [c_void_p]),
     "jitk_kernel_tensor_name": (c_char_p, [c_void_p, c_size_t]),
@@ -251,9 +346,16 @@ def call(name, *arguments):
     status = getattr(library, name)(*arguments, ctypes.byref(error))
     if status == 0:
         return
-    texts = [getattr(library, f"jitk_error_{part}")(error).decode(errors="replace") for part in ("message", "stage", "tool_output", "key")]
+    failure = error_of(status, error)
     library.jitk_error_release(error)
-    raise Error(library.jitk_status_name(status).decode(), *texts)
+    raise failure
+
+
+def error_of(status, error):
+    """An Error with all that a jitk_error_t has."""
+    texts = [getattr(library, f"jitk_error_{part}")(error).decode(errors="replace")
+             for part in ("message", "stage", "tool_output", "key")]
+    return Error(library.jitk_status_name(status).decode(), *texts)
 
 
 def make(name, *arguments):

@@ -29,4 +29,4 @@ mod runtime;
 pub use error::{Error, Status};
 pub use kernel::{Buffer, Dispatch, Kernel, KernelInfo, Launch, Scalar};
 pub use plan::{Miss, Plan, Progress};
-pub use runtime::{build_id, version, Description, Device, Runtime, RuntimeOptions};
+pub use runtime::{build_id, op_info, ops, version, Artifact, Description, Device, Runtime, RuntimeOptions};

@@ -116,6 +116,12 @@ impl Plan {
         self.start(sys::jitk_prepare_options_t { target: target.as_ptr(), ..Default::default() })
     }
 
+    /// Writes a bundle of this plan's kernels for a target, and no others.
+    pub fn export(&self, target: &str, path: &str) -> Result<(), Error> {
+        let (target, path) = (c_text(target)?, c_text(path)?);
+        check(|error| unsafe { sys::jitk_plan_export(self.raw(), target.as_ptr(), path.as_ptr(), error) })
+    }
+
     fn start(&self, options: sys::jitk_prepare_options_t) -> Result<(), Error> {
         check(|error| unsafe { sys::jitk_plan_prepare(self.raw(), &options, error) })
     }
@@ -128,6 +134,16 @@ impl Plan {
     /// Waits for at most so long; then the failure is [`crate::Status::DeadlineExceeded`], and the preparation goes on.
     pub fn wait_for(&self, milliseconds: u32) -> Result<(), Error> {
         check(|error| unsafe { sys::jitk_plan_wait(self.raw(), milliseconds, error) })
+    }
+
+    /// The same for one kernel of the preparation.
+    pub fn wait_kernel(&self, description: &Description, milliseconds: u32) -> Result<(), Error> {
+        check(|error| unsafe { sys::jitk_plan_wait_kernel(self.raw(), description.raw(), milliseconds, error) })
+    }
+
+    /// The time line of the last preparation in Chrome's trace event format, as JSON.
+    pub fn trace(&self) -> Result<String, Error> {
+        take_text(|trace, error| unsafe { sys::jitk_plan_trace(self.raw(), trace, error) })
     }
 
     /// Kernels that are not begun are not begun.

@@ -3,7 +3,7 @@
 use crate::{
     error::{check, text},
     handle::{c_text, take_text, Handle},
-    sys, Buffer, Error, Kernel, Miss, Plan,
+    sys, Buffer, Error, Kernel, KernelInfo, Miss, Plan,
 };
 use std::{
     ffi::CString,
@@ -19,6 +19,17 @@ pub fn version() -> String {
 /// Names the build of the library.
 pub fn build_id() -> String {
     unsafe { text(sys::jitk_build_id()) }
+}
+
+/// Names of the ops that the library knows.
+pub fn ops() -> Vec<String> {
+    unsafe { (0..sys::jitk_op_count()).map(|index| text(sys::jitk_op_name(index))).collect() }
+}
+
+/// The schema of an op, as JSON.
+pub fn op_info(op: &str) -> Result<String, Error> {
+    let op = c_text(op)?;
+    take_text(|info, error| unsafe { sys::jitk_op_info(op.as_ptr(), info, error) })
 }
 
 /// An op and its attributes, valid and complete.
@@ -160,8 +171,100 @@ impl Runtime {
         Ok(counters)
     }
 
+    /// The key of a description for a target and what it is made of, as JSON.
+    pub fn key(&self, description: &Description, target: &str) -> Result<String, Error> {
+        let target = c_text(target)?;
+        take_text(|key, error| unsafe {
+            sys::jitk_runtime_key(self.raw(), description.raw(), target.as_ptr(), key, error)
+        })
+    }
+
+    /// The ways in which a kernel can be built, as JSON, the one first that the cost model takes.
+    pub fn configurations(&self, description: &Description, target: &str) -> Result<String, Error> {
+        let target = c_text(target)?;
+        take_text(|all, error| unsafe {
+            sys::jitk_runtime_configurations(self.raw(), description.raw(), target.as_ptr(), all, error)
+        })
+    }
+
+    /// Stores which configuration is the fastest on devices like this one.
+    pub fn store_configuration(&self, device: &Device, description: &Description, name: &str) -> Result<(), Error> {
+        let name = c_text(name)?;
+        check(|error| unsafe {
+            sys::jitk_runtime_store_configuration(self.raw(), device.raw(), description.raw(), name.as_ptr(), error)
+        })
+    }
+
+    /// Compiles on this thread, without the store, and keeps what lies between description and code.
+    pub fn compile(&self, description: &Description, target: &str) -> Result<Artifact, Error> {
+        let target = c_text(target)?;
+        Handle::make(sys::jitk_artifact_retain, sys::jitk_artifact_release, |artifact, error| unsafe {
+            sys::jitk_runtime_compile(self.raw(), description.raw(), target.as_ptr(), artifact, error)
+        })
+        .map(Artifact)
+    }
+
+    /// The disk store's entries, as JSON. With `verify` checksums are read, and damaged entries moved to the quarantine.
+    pub fn list_store(&self, verify: bool) -> Result<String, Error> {
+        take_text(|list, error| unsafe { sys::jitk_store_list(self.raw(), verify.into(), list, error) })
+    }
+
+    /// Why a description would be compiled, or would not, as JSON.
+    pub fn explain(&self, description: &Description, target: &str) -> Result<String, Error> {
+        let target = c_text(target)?;
+        take_text(|why, error| unsafe {
+            sys::jitk_store_explain(self.raw(), description.raw(), target.as_ptr(), why, error)
+        })
+    }
+
+    /// What a stored entry's key is made of, and the entry that is nearest to it, as JSON.
+    pub fn explain_key(&self, key: &str) -> Result<String, Error> {
+        let key = c_text(key)?;
+        take_text(|why, error| unsafe { sys::jitk_store_explain_key(self.raw(), key.as_ptr(), why, error) })
+    }
+
+    /// Writes a bundle of all good entries of the disk store; how many they are.
+    pub fn export_store(&self, path: &str) -> Result<usize, Error> {
+        let (path, mut count) = (c_text(path)?, 0);
+        check(|error| unsafe { sys::jitk_store_export(self.raw(), path.as_ptr(), &mut count, error) })?;
+        Ok(count)
+    }
+
+    /// Puts the good entries of a bundle into the disk store; how many they are.
+    pub fn import_bundle(&self, path: &str) -> Result<usize, Error> {
+        let (path, mut count) = (c_text(path)?, 0);
+        check(|error| unsafe { sys::jitk_store_import(self.raw(), path.as_ptr(), &mut count, error) })?;
+        Ok(count)
+    }
+
+    /// Removes least recently used entries until the disk store holds at most so many bytes.
+    pub fn collect_store(&self, bytes: u64) -> Result<(), Error> {
+        check(|error| unsafe { sys::jitk_store_collect(self.raw(), bytes, error) })
+    }
+
     pub(crate) fn raw(&self) -> sys::jitk_runtime_t {
         self.0.raw()
+    }
+}
+
+/// One compilation with its intermediate texts.
+#[derive(Clone)]
+pub struct Artifact(Handle<sys::jitk_artifact_s>);
+
+impl Artifact {
+    /// The bytes of a dump, one of [`sys`]'s `JITK_DUMP_...`; none if there is none.
+    pub fn dump(&self, dump: sys::jitk_dump_t) -> Option<&[u8]> {
+        let mut size = 0;
+        unsafe {
+            let bytes = sys::jitk_artifact_dump(self.0.raw(), dump, &mut size) as *const u8;
+            (!bytes.is_null()).then(|| std::slice::from_raw_parts(bytes, size))
+        }
+    }
+
+    pub fn info(&self) -> Result<KernelInfo, Error> {
+        let mut info = sys::jitk_kernel_info_t::default();
+        check(|error| unsafe { sys::jitk_artifact_info(self.0.raw(), &mut info, error) })?;
+        Ok(unsafe { KernelInfo::copy(&info) })
     }
 }
 

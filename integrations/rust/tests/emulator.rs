@@ -153,3 +153,51 @@ fn failures_have_their_details() {
     assert_eq!(buffer.write(&[0; 5]).unwrap_err().message, "a buffer of 4 bytes must be large enough: got 5 bytes");
     assert!(runtime.report().unwrap().contains("build_id"));
 }
+
+#[test]
+fn a_store_can_be_asked_and_carried() {
+    let folder = std::env::temp_dir().join(format!("jitk-rust-store-{}", std::process::id()));
+    let path = |name: &str| folder.join(name).to_str().unwrap().to_owned();
+    std::fs::create_dir_all(&folder).unwrap();
+    let open = |name: &str| {
+        Runtime::new(&RuntimeOptions {
+            store: Some(path(name)),
+            compiler_library: std::env::var("JITK_TEST_COMPILER").ok(),
+            ..Default::default()
+        })
+        .unwrap()
+    };
+    let runtime = open("store");
+    let matmul = Description::parse("matmul m=*<=64 n=32 k=64").unwrap();
+    let target = "emulator:sm_90a";
+    let plan = runtime.plan(Miss::Fail).unwrap();
+    plan.add(&matmul, 0).unwrap();
+    assert_eq!(plan.trace().unwrap_err().status, Status::InvalidArgument);
+    plan.prepare_store(target).unwrap();
+    plan.wait_kernel(&matmul, u32::MAX).unwrap();
+    plan.wait().unwrap();
+    assert!(plan.trace().unwrap().contains("traceEvents"));
+    assert!(runtime.explain(&matmul, target).unwrap().contains("\"found\": \"store\""));
+    assert!(runtime.configurations(&matmul, target).unwrap().starts_with('['));
+    let key = runtime.key(&matmul, target).unwrap();
+    let key = key.split('"').nth(3).unwrap();
+    assert!(runtime.list_store(true).unwrap().contains(key));
+    assert!(runtime.explain_key(key).unwrap().contains(key));
+
+    plan.export(target, &path("plan.bundle")).unwrap();
+    assert_eq!(runtime.export_store(&path("all.bundle")).unwrap(), 1);
+    let other = open("other");
+    assert_eq!(other.import_bundle(&path("all.bundle")).unwrap(), 1);
+    assert!(other.list_store(false).unwrap().contains(key));
+    other.collect_store(0).unwrap();
+    assert!(!other.list_store(false).unwrap().contains(key));
+
+    let artifact = runtime.compile(&matmul, target).unwrap();
+    assert!(std::str::from_utf8(artifact.dump(jitk::sys::JITK_DUMP_TTGIR).unwrap()).unwrap().contains("tt.func"));
+    assert_eq!(artifact.dump(99), None);
+    assert_eq!(artifact.info().unwrap().description, matmul.text());
+    assert!(jitk::ops().contains(&"matmul".to_owned()));
+    assert!(jitk::op_info("matmul").unwrap().contains("\"tensors\""));
+    drop((plan, runtime, other));
+    std::fs::remove_dir_all(&folder).unwrap();
+}
