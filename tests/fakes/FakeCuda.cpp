@@ -118,6 +118,7 @@ FAKE_EXPORT CUresult cuDriverGetVersion(int *version) {
 }
 
 FAKE_EXPORT CUresult cuGetErrorName(CUresult error, const char **name) {
+  NOTE();
   static const std::map<CUresult, const char *> kNames = {
       {CUDA_ERROR_OUT_OF_MEMORY, "CUDA_ERROR_OUT_OF_MEMORY"},
       {CUDA_ERROR_NO_DEVICE, "CUDA_ERROR_NO_DEVICE"},
@@ -133,6 +134,7 @@ FAKE_EXPORT CUresult cuGetErrorName(CUresult error, const char **name) {
 }
 
 FAKE_EXPORT CUresult cuGetErrorString(CUresult error, const char **text) {
+  NOTE();
   *text = error == CUDA_ERROR_OUT_OF_MEMORY ? "out of memory" : nullptr;
   return *text ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }

@@ -76,8 +76,9 @@ bool DeviceContext::finished(Retired &retired) const {
   if (!retired.event && !record(retired)) {
     return false;
   }
-  // A failure is the context's, not the event's: nothing runs in it any more.
-  if (driver()->eventQuery(retired.event) == CUDA_ERROR_NOT_READY) {
+  // In a context that is lost nothing runs any more; any other failure says nothing of the code.
+  CUresult result = driver()->eventQuery(retired.event);
+  if (result != CUDA_SUCCESS && statusCodeOf(result) != StatusCode::DeviceLost) {
     return false;
   }
   (void)driver()->eventDestroy(retired.event);

@@ -31,8 +31,13 @@ Result<std::shared_ptr<const Driver>> Driver::open(const std::string &path) {
   if (const char *missing = findFunctions(library, driver->functions_)) {
     return unavailable("CUDA driver is too old: " + path + " has no " + missing);
   }
-  JITK_TRY(driver->check((*driver)->init(0), "cuInit"));
-  JITK_TRY(driver->check((*driver)->driverGetVersion(&driver->version_), "cuDriverGetVersion"));
+  // Whatever it answers, such as an error that has no name, the machine has no driver that works.
+  if (Status begun = driver->check((*driver)->init(0), "cuInit"); !begun.ok()) {
+    return unavailable(std::string(begun.message()));
+  }
+  if (Status asked = driver->check((*driver)->driverGetVersion(&driver->version_), "cuDriverGetVersion"); !asked.ok()) {
+    return unavailable(std::string(asked.message()));
+  }
   return std::shared_ptr<const Driver>(std::move(driver));
 }
 
