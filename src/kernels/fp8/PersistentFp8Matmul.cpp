@@ -360,9 +360,9 @@ Result<BuiltKernel> buildPersistentFp8Matmul(const Description &description, llv
   }
   ProductTiles tiles(shapes);
   Type fp32 = elementTypeOf("fp32", context);
-  signature.tiledTensor("a", inputType, rows, k, tiles.a);
+  signature.tiledTensor("a", inputType, rows, k, tiles.a, kOperandPromotion);
   signature.tensor("a_scale", fp32);
-  signature.tiledTensor("b", inputType, columns, k, tiles.b);
+  signature.tiledTensor("b", inputType, columns, k, tiles.b, kOperandPromotion);
   signature.tensor("b_scale", fp32);
   if (groups != RowGroups::None) {
     signature.tensor(groups == RowGroups::Masked ? "valid_rows" : "row_group", elementTypeOf("int32", context));

@@ -95,8 +95,8 @@ Result<BuiltKernel> buildPersistentMatmul(const Description &description, llvm::
   }
   Expression m = signature.expression("m"), n = signature.expression("n"), k = signature.expression("k");
   ProductTiles tiles(shapes);
-  signature.tiledTensor("a", inputType, m, k, tiles.a);
-  signature.tiledTensor("b", inputType, isColumnMajor ? n : k, isColumnMajor ? k : n, tiles.b);
+  signature.tiledTensor("a", inputType, m, k, tiles.a, kOperandPromotion);
+  signature.tiledTensor("b", inputType, isColumnMajor ? n : k, isColumnMajor ? k : n, tiles.b, kOperandPromotion);
   Epilogue epilogue(description);
   if (epilogue.hasBias()) {
     signature.tiledTensor("bias", outputType, Expression::constant(1), n, tiles.bias);

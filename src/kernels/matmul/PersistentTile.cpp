@@ -375,11 +375,12 @@ static llvm::SmallVector<int64_t> splitsOf(const PersistentTile &tile, const Pro
 
 /// The same for parts whose CTAs are a cluster. Where tiles share columns of B, CTAs side by side have them from L2 at
 /// once, but not the CTAs of clusters: measured, those take 1.1 to 1.5 times as long then. So do tiles of more columns.
+/// In 16 bits two parts load too little at a time.
 static llvm::SmallVector<int64_t> clusterSplitsOf(const PersistentTile &tile, const Problem &problem) {
   llvm::SmallVector<int64_t> ways;
   auto blocks = int64_t(llvm::divideCeil(problem.k, tile.k));
   int64_t together = problem.promotes ? kBlocksAtOnce : 1;
-  for (int64_t splits : {2, 4, 8}) {
+  for (int64_t splits = problem.promotes ? 2 : 4; splits <= 8; splits *= 2) {
     auto depth = int64_t(llvm::divideCeil(blocks, splits));
     bool isFull = int64_t(llvm::divideCeil(blocks, depth)) == splits;
     bool mayHaveParts =

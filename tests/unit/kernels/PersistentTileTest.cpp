@@ -50,7 +50,10 @@ TEST_CASE("few tiles split K so that they fill the multiprocessors") {
   CHECK(nameOf("m=256 n=512 k=7168 b_layout=col") == "64x64.k3");
   // Over the CTAs of a cluster where no two tiles share columns of B.
   CHECK(nameOf("m=64 n=576 k=7168 b_layout=col") == "64x64.c8");
-  CHECK(nameOf("m=16 n=2112 k=7168 b_layout=col") == "64x16.t.c2");
+  CHECK(nameOf("m=16 n=576 k=7168 b_layout=col") == "64x16.t.c8");
+  CHECK(nameOf("m=1 n=576 k=7168 b_layout=col") == "64x8.t.c8");
+  CHECK(nameOf("m=1 n=2112 k=7168 b_layout=col") == "64x8.t.k4");
+  CHECK(nameOf("m=16 n=2112 k=7168 b_layout=col") == "64x16.t.k2");
   // Enough tiles, little K, or bound by memory.
   for (const char *many : {"m=4096 n=2112 k=7168 b_layout=col", "m=128 n=128 k=128", "m=1024 n=1024 k=1024",
                            "m=128 n=7168 k=2048 b_layout=col", "m=1 n=7168 k=16384 b_layout=col"}) {
