@@ -729,6 +729,13 @@ const std::vector<checked::Problem> &fullSizes() {
       {"matmul m=4096 n=2112 k=7168 dtype=bf16 b_layout=col", {}},
       {"matmul m=1 n=7168 k=16384 dtype=bf16 b_layout=col", {}},
       {"matmul m=8192 n=8192 k=8192 dtype=fp16 b_layout=col", {}},
+      // Rows so far apart that elements are more than 2^31 away: by TMA and by pointers, of few rows and of a split K.
+      {"matmul m=3 n=64 k=64 b_layout=col c_stride=1073741824", {}},
+      {"matmul m=3 n=65 k=63 c_stride=1073741825", {}},
+      {"matmul m=3 n=64 k=8192 b_layout=col c_stride=1073741824", {}},
+      {"flash_attention heads=1 seq_q=3 seq_k=40 head_dim=64 o_stride=1073741824", {}},
+      {"fp8_block_matmul m=3 n=64 k=128 a_stride=1073741824", {}},
+      {"fp8_block_matmul m=3 n=64 k=128 a_stride=1073741825", {}},
       {"flash_attention heads=1 seq_q=32 seq_k=32 head_dim=32 dtype=fp16 out_dtype=fp32", {}},
       {"flash_attention batch=4 heads=32 kv_heads=8 seq_q=2048 head_dim=128 causal=true", {}},
       {"flash_attention batch=1 heads=16 kv_heads=2 seq_q=4096 head_dim=256 causal=true", {}},
