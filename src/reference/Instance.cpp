@@ -60,22 +60,41 @@ std::vector<uint8_t> spreadRows(const HostTensor &tensor) {
   return memory;
 }
 
-Result<std::vector<uint8_t>> gatherRows(const TensorShape &shape, std::vector<uint8_t> memory) {
+/// The first byte of `gap` that a launch has changed; past the end if none.
+static size_t changedByte(std::span<const uint8_t> gap) {
+  // A gap may be gigabytes, of which each byte is as the one before it.
+  if (gap.empty() || (gap[0] == kPoison && std::memcmp(gap.data(), gap.data() + 1, gap.size() - 1) == 0)) {
+    return gap.size();
+  }
+  return size_t(std::ranges::find_if(gap, [](uint8_t byte) { return byte != kPoison; }) - gap.begin());
+}
+
+std::vector<uint8_t> gatherRows(const TensorShape &shape, std::vector<uint8_t> memory) {
   if (shape.rowSize == 0) {
     return memory;
   }
   std::vector<uint8_t> rows(size_t(shape.bytes()));
   auto rowBytes = size_t(shape.rowSize * dtypeBytes(shape.dtype));
-  forEachRow(shape, [&](size_t row, size_t begin) {
-    std::memcpy(rows.data() + row, memory.data() + begin, rowBytes);
-    std::memset(memory.data() + begin, kPoison, rowBytes);
-  });
-  auto changed = std::ranges::find_if(memory, [](uint8_t byte) { return byte != kPoison; });
-  if (changed != memory.end()) {
-    return Status(StatusCode::DataLoss, "what lies between the rows of " + shape.name + " was overwritten, byte " +
-                                            std::to_string(changed - memory.begin()));
-  }
+  forEachRow(shape, [&](size_t row, size_t begin) { std::memcpy(rows.data() + row, memory.data() + begin, rowBytes); });
   return rows;
+}
+
+Status checkBetweenRows(const TensorShape &shape, std::span<const uint8_t> memory) {
+  if (shape.rowSize == 0) {
+    return okStatus();
+  }
+  auto rowBytes = size_t(shape.rowSize * dtypeBytes(shape.dtype));
+  size_t end = 0, changed = memory.size(); // of the row before; the first byte that has changed
+  forEachRow(shape, [&](size_t, size_t begin) {
+    size_t at = end + changedByte(memory.subspan(end, begin - end));
+    changed = at < begin ? std::min(changed, at) : changed;
+    end = begin + rowBytes;
+  });
+  if (changed < memory.size()) {
+    return Status(StatusCode::DataLoss,
+                  "what lies between the rows of " + shape.name + " was overwritten, byte " + std::to_string(changed));
+  }
+  return okStatus();
 }
 
 /// Values of an input: normal, scales positive and small.

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -22,8 +23,10 @@ struct HostTensor {
 
 /// The tensor as a launch wants it, its rows apart: NaN lies between them.
 std::vector<uint8_t> spreadRows(const HostTensor &tensor);
-/// The rows of what `spreadRows` gave, after a launch. Fails with DataLoss if what lies between them has changed.
-Result<std::vector<uint8_t>> gatherRows(const TensorShape &shape, std::vector<uint8_t> memory);
+/// The rows of such memory, after a launch.
+std::vector<uint8_t> gatherRows(const TensorShape &shape, std::vector<uint8_t> memory);
+/// Fails with DataLoss if what lies between the rows has changed.
+Status checkBetweenRows(const TensorShape &shape, std::span<const uint8_t> memory);
 
 /// Holds every 64-bit integer, signed or not, and every double.
 using Number = long double;

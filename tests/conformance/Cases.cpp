@@ -732,8 +732,8 @@ const std::vector<checked::Problem> &fullSizes() {
       // Rows so far apart that elements are more than 2^31 away: by TMA and by pointers, of few rows and of a split K.
       {"matmul m=3 n=64 k=64 b_layout=col c_stride=1073741824", {}},
       {"matmul m=3 n=65 k=63 c_stride=1073741825", {}},
-      {"matmul m=3 n=64 k=8192 b_layout=col c_stride=1073741824", {}},
-      {"flash_attention heads=1 seq_q=3 seq_k=40 head_dim=64 o_stride=1073741824", {}},
+      {"matmul m=3 n=64 k=8192 b_layout=col a_stride=1073741824", {}},
+      {"flash_attention heads=1 seq_q=40 seq_k=3 head_dim=64 k_stride=1073741824", {}},
       {"fp8_block_matmul m=3 n=64 k=128 a_stride=1073741824", {}},
       {"fp8_block_matmul m=3 n=64 k=128 a_stride=1073741825", {}},
       {"flash_attention heads=1 seq_q=32 seq_k=32 head_dim=32 dtype=fp16 out_dtype=fp32", {}},

@@ -33,12 +33,10 @@ public:
     checkGuard("after", address() + size_, damage);
     std::vector<uint8_t> bytes(size_);
     device_.copyToHost(bytes.data(), address(), size_);
-    Result<std::vector<uint8_t>> rows = reference::gatherRows(shape_, bytes);
-    if (!rows.ok()) {
-      damage.emplace_back(rows.status().message());
-      return bytes;
+    if (Status status = reference::checkBetweenRows(shape_, bytes); !status.ok()) {
+      damage.emplace_back(status.message());
     }
-    return *std::move(rows);
+    return reference::gatherRows(shape_, std::move(bytes));
   }
 
 private:

@@ -306,10 +306,21 @@ TEST_SUITE("reference/Reference") {
       bool isBetween = i % 6 >= 4;
       CHECK((isBetween ? std::isnan(values[i]) : values[i] == rows[i / 6 * 4 + i % 6]));
     }
-    CHECK(*gatherRows((*tensors)[0].shape, memory) == (*tensors)[0].bytes);
-    memory[5 * 2 + 1] = 0;
-    CHECK(gatherRows((*tensors)[0].shape, memory).status().message() ==
-          "what lies between the rows of a was overwritten, byte 11");
+    const TensorShape &shape = (*tensors)[0].shape;
+    CHECK(gatherRows(shape, memory) == (*tensors)[0].bytes);
+    CHECK(checkBetweenRows(shape, memory).ok());
+    auto complaint = [](int byte) {
+      return "what lies between the rows of a was overwritten, byte " + std::to_string(byte);
+    };
+    for (size_t changed : {8, 11, 22, 23}) { // two gaps of two elements
+      CAPTURE(changed);
+      std::vector<uint8_t> damaged = memory;
+      damaged[changed] = 0;
+      CHECK(checkBetweenRows(shape, damaged).message() == complaint(int(changed)));
+      damaged[8] = 0;
+      CHECK(checkBetweenRows(shape, damaged).message() == complaint(8));
+      CHECK(gatherRows(shape, damaged) == (*tensors)[0].bytes);
+    }
   }
 
   TEST_CASE("what is drawn depends on the seed alone, also over many blocks") {
