@@ -4,6 +4,7 @@
 #include "src/ops/Spelling.h"
 #include "src/ops/TensorShape.h"
 
+#include <algorithm>
 #include <cmath>
 #include <doctest/doctest.h>
 #include <map>
@@ -237,6 +238,106 @@ TEST_CASE("shapes follow flags and sums, and tensors that are not there are left
   CHECK(packed.at("cu_seqlens") == Sizes{4});
   CHECK(packed.at("states") == Sizes{9, 2, 60, 60});
   CHECK(packed.count("final_state") == 0);
+}
+
+/// Values of an attribute that mean different things; some of them an op may refuse.
+static std::vector<std::string> distinctValues(const AttributeSchema &attribute) {
+  using Kind = AttributeSchema::Kind;
+  std::vector<std::string> values(attribute.words.begin(), attribute.words.end());
+  switch (attribute.kind) {
+  case Kind::Dimension:
+    return {"1", "2", "16", "64", "128", "4096", "7168", "*", "*%16", "*<=64", "*<=4096", "*%16<=4096"};
+  case Kind::Integer:
+    return values.empty() ? std::vector<std::string>{"1", "2", "4", "16", "33", "64", "128", "512"} : values;
+  case Kind::Flag:
+    return {"false", "true"};
+  case Kind::Number:
+    return {"0.25", "0.5", "3"};
+  case Kind::Word:
+    return values;
+  case Kind::Text:
+    return {"one", "another"};
+  case Kind::Stride:
+    return {"65536", "131072"};
+  }
+  return {};
+}
+
+/// The words of a line: an op and its attributes.
+static std::vector<std::string> wordsOf(const std::string &line) {
+  std::vector<std::string> words(1);
+  for (char letter : line) {
+    if (letter == ' ') {
+      words.emplace_back();
+    } else {
+      words.back().push_back(letter);
+    }
+  }
+  return words;
+}
+
+static std::string lineOf(const std::vector<std::string> &words) {
+  std::string line;
+  for (const std::string &word : words) {
+    line += word + "  ";
+  }
+  return line;
+}
+
+TEST_CASE("each change that means something makes another description, and no other change does") {
+  // Own kernels have no schema of what their texts mean: UserKernelTest.cpp.
+  const std::vector<std::string> lines = {"flash_attention heads=8 kv_heads=2 seq_q=300 seq_k=500 head_dim=128",
+                                          "fp8_block_matmul m=300 n=512 k=1024",
+                                          "gated_delta_rule batch=2 tokens=600 qk_heads=4 v_heads=8 key_dim=128",
+                                          "grouped_fp8_block_matmul groups=4 m=700 n=512 k=1024",
+                                          "matmul m=300 n=512 k=1024",
+                                          "matmul m=300 n=512 k=1024 residual=true",
+                                          "mla_decode batch=5 heads=128 max_kv=700 num_pages=60",
+                                          "paged_attention batch=5 heads=16 kv_heads=4 max_kv=700 num_pages=60 "
+                                          "head_dim=128"};
+  std::set<std::string> unchanged; // attributes of which no value made a difference
+  for (const OpSchema &op : allOps()) {
+    for (const AttributeSchema &attribute : op.attributes) {
+      if (!op.ownDimensions) {
+        unchanged.insert(std::string(op.name) + " " + std::string(attribute.name));
+      }
+    }
+  }
+  for (const std::string &line : lines) {
+    CAPTURE(line);
+    const std::vector<std::string> words = wordsOf(line);
+    const Result<Description> base = parseDescription(line);
+    REQUIRE(base.ok());
+    const std::string text = base->toString();
+
+    // The order, spaces, and what is so anyway.
+    CHECK(parseDescription(text)->toString() == text);
+    std::vector<std::string> turned = words;
+    std::reverse(turned.begin() + 1, turned.end());
+    CHECK(parseDescription(lineOf(turned))->toString() == text);
+
+    for (const AttributeSchema &attribute : (*findOp(words[0]))->attributes) {
+      CAPTURE(attribute.name);
+      const std::string name(attribute.name);
+      std::set<std::string> texts;
+      size_t numEqual = 0;
+      for (const std::string &value : distinctValues(attribute)) {
+        std::vector<std::string> changed = words;
+        std::erase_if(changed, [&](const std::string &word) { return word.starts_with(name + "="); });
+        changed.push_back(name + "=" + value);
+        Result<Description> description = parseDescription(lineOf(changed));
+        if (description.ok()) {
+          numEqual += description->toString() == text ? 1 : 0;
+          CHECK_MESSAGE(texts.insert(description->toString()).second, value);
+        }
+      }
+      CHECK(numEqual <= 1); // the value that it has without being given
+      if (texts.size() > numEqual) {
+        unchanged.erase(words[0] + " " + name);
+      }
+    }
+  }
+  CHECK(unchanged == std::set<std::string>());
 }
 
 TEST_CASE("ops are in the order of their names, and each table is sound") {
