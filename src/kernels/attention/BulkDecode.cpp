@@ -48,9 +48,13 @@ std::optional<BulkTile> chooseBulkTile(const PagedDecodeProblem &problem, const 
     return std::nullopt;
   }
   BulkTile tile;
-  // Pieces of 16 keys are moved faster by threads than by TMA.
-  constexpr int64_t kLeastPiece = 32;
+  // Of smaller pieces TMA would have too many to start.
+  constexpr int64_t kLeastPiece = 16;
   tile.gathers = pieceRows(problem) < kLeastPiece;
+  // With narrow heads the consumer falls behind in blocks of 64 keys; gatherers, too, take 128 at a time.
+  constexpr int64_t kNarrow = 64, kNarrowGathered = 128;
+  bool isNarrow = std::max(problem.keyDim, problem.valueDim) <= (tile.gathers ? kNarrowGathered : kNarrow);
+  tile.keys = isNarrow ? 128 : 64;
   // With 128 KB in flight on each multiprocessor the memory is slower than with 96.
   constexpr int64_t kBytesReady = 96 << 10, kFewestStages = 2;
   int64_t block = tile.keys * (problem.keyDim + problem.valueDim) * kElementBytes;

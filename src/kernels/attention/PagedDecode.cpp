@@ -252,7 +252,8 @@ void addCombinationStep(KernelProgram &program, const KernelSignature &signature
   program.step({.symbol = "decode_combine",
                 .numWarps = 4,
                 .grid = foldedGrid({tiles, signature.expression("batch")}),
-                .arguments = {"split_offsets", "partial_outputs", "partial_sums", "o", "lse"}},
+                .arguments = {"split_offsets", "partial_outputs", "partial_sums", "o", "lse"},
+                .keepsInvariants = problem.valueDim > 256}, // wider rows leave no registers
                [&](KernelBuilder &b) { writeCombination(b, problem); });
 }
 

@@ -102,13 +102,13 @@ TEST_CASE("the tile follows from the dims and from shared memory") {
                                   .lseOfNothing = 0};
     return chooseBulkTile(problem, *Target::parse(target));
   };
-  CHECK(choose(64, 64, 64, "sm_90a") == BulkTile{.keys = 64, .stages = 6});
-  CHECK(choose(128, 128, 32, "sm_90a") == BulkTile{.keys = 64, .stages = 3});
-  CHECK(choose(128, 128, 16, "sm_90a") == BulkTile{.keys = 64, .stages = 3, .gathers = true});
+  CHECK(choose(64, 64, 64, "sm_90a") == BulkTile{.keys = 128, .stages = 3});
+  CHECK(choose(128, 128, 16, "sm_90a") == BulkTile{.keys = 64, .stages = 3});
   CHECK(choose(192, 128, 64, "sm_90a") == BulkTile{.keys = 64, .stages = 2});
-  CHECK(choose(256, 256, 96, "sm_90a") == BulkTile{.keys = 64, .stages = 2});
-  CHECK(choose(128, 128, 8, "sm_90a") == BulkTile{.keys = 64, .stages = 3, .gathers = true});
-  CHECK(choose(64, 64, 100, "sm_90a") == BulkTile{.keys = 64, .stages = 6, .gathers = true});
+  CHECK(choose(256, 256, 48, "sm_90a") == BulkTile{.keys = 64, .stages = 2});
+  CHECK(choose(128, 128, 8, "sm_90a") == BulkTile{.keys = 128, .stages = 2, .gathers = true});
+  CHECK(choose(64, 64, 100, "sm_90a") == BulkTile{.keys = 128, .stages = 3, .gathers = true});
+  CHECK(choose(256, 128, 1, "sm_90a") == BulkTile{.keys = 64, .stages = 2, .gathers = true});
   CHECK(choose(96, 96, 64, "sm_90a") == std::nullopt);
   CHECK(choose(128, 128, 64, "sm_80") == std::nullopt);
 }
