@@ -38,14 +38,17 @@ class PersistentFp8Matmul : public PersistentProduct {
 public:
   PersistentFp8Matmul(KernelBuilder &builder, const ProductShapes &shapes, RowGroups groups)
       : PersistentProduct(builder, shapes), groups_(groups), numBlocks_(llvm::divideCeil(shapes.depth(), kScaleBlock)),
-        isTight_(tile_.columns > kWideColumns), window_(isTight_ ? 1 : size_t(tile_.unrolled) * parts_.size()),
+        isTight_(isTight(tile_)), window_(isTight_ ? 1 : size_t(tile_.unrolled) * parts_.size()),
         scales_(b, *ring_, shapes, groups == RowGroups::Masked ? b.mul(b.size("groups"), b.size("m")) : b.size("m")) {}
 
-private:
-  /// More columns leave registers for one part's partial sums alone, and the rows of A are read from shared memory
-  /// twice, whose bandwidth is then the limit.
-  static constexpr int64_t kWideColumns = 192;
+  /// Whether the columns leave registers for one part's partial sums alone, and the rows of A pass through registers:
+  /// they would be read from shared memory twice, whose bandwidth is then the limit.
+  static bool isTight(const PersistentTile &tile) {
+    constexpr int64_t kWideColumns = 192;
+    return tile.columns > kWideColumns;
+  }
 
+private:
   llvm::SmallVector<Value> multiply(Value consumer, const ProductTile &at, RingPosition &position) override;
   void writeVectors() override;
   Value partColumn(const TilePosition &at, size_t part) override;
@@ -343,6 +346,8 @@ Result<BuiltKernel> buildPersistentFp8Matmul(const Description &description, llv
     ProductShapes shape(variant.tile, description.dimension("k").value, /*isColumnMajorB=*/true, inputType, outputType);
     shape.batch = groups == RowGroups::Masked ? "groups" : nullptr;
     shape.vectors = ScaleWriter::vectorsOf(shape);
+    // ptxas schedules the loop of replicas worse where registers are short; elsewhere it is as good, and half as long.
+    shape.writesEachConsumer = PersistentFp8Matmul::isTight(variant.tile);
     return shape;
   });
   KernelSignature signature(description);

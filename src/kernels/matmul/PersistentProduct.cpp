@@ -86,16 +86,24 @@ void PersistentProduct::write() {
   auto produceAll = [&] { produce(); };
   auto feedAll = [&] { feed(); };
   auto writeAll = [&] { writeVectors(); };
-  auto consumeAll = [&] { consume(); };
+  auto consumeAll = [&] { consume(tile_.numConsumers() > 1 ? replicaId(b) : Value(b.i32(0))); };
+  auto consumeFirst = [&] { consume(b.i32(0)); };
+  auto consumeSecond = [&] { consume(b.i32(1)); };
   // One consumer has registers enough as launched.
   bool isPair = tile_.numConsumers() == 2;
   bool isWriting = !shapes_.vectors.empty();
   unsigned many = isWriting ? kConsumerRegistersBesideWriter : kConsumerRegisters;
   unsigned few = !isPair ? 0 : isWriting ? kWriterRegisters : kProducerRegisters;
-  llvm::SmallVector<Role> roles = {Role{.numWarps = kWarpsOfConsumer,
-                                        .replicas = unsigned(tile_.numConsumers()),
-                                        .registers = isPair ? many : 0,
-                                        .body = consumeAll}};
+  llvm::SmallVector<Role> roles;
+  if (isPair && shapes_.writesEachConsumer) {
+    roles.push_back(Role{.numWarps = kWarpsOfConsumer, .body = consumeFirst});
+    roles.push_back(Role{.numWarps = kWarpsOfConsumer, .registers = many, .body = consumeSecond});
+  } else {
+    roles.push_back(Role{.numWarps = kWarpsOfConsumer,
+                         .replicas = unsigned(tile_.numConsumers()),
+                         .registers = isPair ? many : 0,
+                         .body = consumeAll});
+  }
   roles.push_back(Role{.numWarps = 1, .registers = few, .body = produceAll});
   if (!feeds_.empty()) {
     roles.push_back(Role{.numWarps = 1, .registers = few, .body = feedAll});
@@ -282,7 +290,8 @@ void PersistentProduct::store(Value consumer, ValueRange sums, const ProductTile
     size_t index = 0;
     auto [row, column] = originOf(consumer, part, at);
     Value matrix = resultMatrix(part);
-    stores_.at(parts_[part]).store(tile_.transposed ? b.transpose(sum) : sum, matrix, row, column, [&](Value slice) {
+    Value tile = tile_.transposed ? b.transpose(sum) : sum;
+    stores_.at(parts_[part]).of(consumer).store(tile, matrix, row, column, [&](Value slice) {
       return finish(consumer, part, index++, slice, feeds);
     });
   }
@@ -322,7 +331,7 @@ llvm::SmallVector<PersistentProduct::Pending> PersistentProduct::hold(Value cons
     Pending &next = pending[part];
     next.slices.clear();
     std::tie(next.row, next.column) = originOf(consumer, part, at);
-    const TileStore &store = stores_.at(parts_[part]);
+    TileStore store = stores_.at(parts_[part]).of(consumer);
     llvm::SmallVector<Value> slices = store.slices(sum);
     for (auto [index, slice] : llvm::enumerate(slices)) {
       Value finished = finish(consumer, part, index, slice, feeds);
@@ -338,12 +347,12 @@ llvm::SmallVector<PersistentProduct::Pending> PersistentProduct::hold(Value cons
 
 void PersistentProduct::defer(Value consumer, llvm::ArrayRef<Pending> pending) {
   for (auto [part, results] : llvm::enumerate(pending)) {
-    const TileStore &store = stores_.at(parts_[part]);
+    TileStore store = stores_.at(parts_[part]).of(consumer);
     Value matrix = resultMatrix(part);
     size_t numSlices = size_t(parts_[part] / TileStore::sliceOf(shapes_.resultTile(parts_[part])).columns);
     for (auto [offset, slice] : llvm::enumerate(results.slices)) {
       size_t index = firstWaiting(numSlices) + offset;
-      waiting_.push_back([this, &store, matrix, index, slice, row = results.row, column = results.column] {
+      waiting_.push_back([this, store, matrix, index, slice, row = results.row, column = results.column] {
         Value finished = packsResults() ? unpackPairs(b, slice, shapes_.resultType()) : slice;
         store.storeSlice(index, finished, matrix, {row, column});
       });
@@ -384,8 +393,7 @@ llvm::SmallVector<RingPosition> PersistentProduct::startOf(Value consumer) const
   return start;
 }
 
-void PersistentProduct::consume() {
-  Value consumer = tile_.numConsumers() > 1 ? replicaId(b) : Value(b.i32(0));
+void PersistentProduct::consume(Value consumer) {
   if (tile_.defersStores) {
     consumeDeferring(consumer);
     return;

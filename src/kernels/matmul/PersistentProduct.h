@@ -52,7 +52,8 @@ struct ProductShapes {
   /// In each slot of the ring of operands, for the heir: vectors of so many fp32 numbers, which a role of its own
   /// writes; the first one is there for each consumer.
   llvm::SmallVector<int64_t> vectors;
-  const char *batch = nullptr; ///< the dimension that counts problems of m rows each; null = one problem
+  bool writesEachConsumer = false; ///< has code for each consumer, for each to be scheduled by itself
+  const char *batch = nullptr;     ///< the dimension that counts problems of m rows each; null = one problem
   /// Where the step's results go: C; where K is split, a region of the workspace: a matrix of partial sums that has
   /// `tile.splits` times `paddedRows` rows.
   std::string result;
@@ -141,7 +142,7 @@ private:
   void feed();
   /// Brings what the epilogues of one part of a tile read; moves the feeds' positions.
   void feedPart(size_t part, const ProductTile &at, llvm::MutableArrayRef<RingPosition> positions);
-  void consume();
+  void consume(mlir::Value consumer);
   /// The tile whose part of K the CTA has, and that part; of a cluster.
   ProductTile ownProduct();
   /// After the roles of a cluster: the slices of the sums that are this CTA's.

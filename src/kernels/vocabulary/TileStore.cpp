@@ -34,7 +34,13 @@ TileStore::TileStore(KernelBuilder &builder, const SharedTile &tile, Value slots
 Value TileStore::slotNumber(size_t slice) const {
   KernelBuilder &b = builder_;
   Value slot = b.i32(int64_t(slice) % numSlots_);
-  return replicas_ == 1 ? slot : b.add(b.mul(replicaId(b), b.i32(numSlots_)), slot);
+  return replicas_ == 1 ? slot : b.add(b.mul(replica_ ? replica_ : replicaId(b), b.i32(numSlots_)), slot);
+}
+
+TileStore TileStore::of(Value number) const {
+  TileStore store = *this;
+  store.replica_ = number;
+  return store;
 }
 
 Value TileStore::slotOf(size_t slice) const {

@@ -51,6 +51,8 @@ public:
   /// The same in steps: the tile's slices, and the copy of one of them, in their order. The origin is the tile's.
   llvm::SmallVector<mlir::Value> slices(mlir::Value tile) const;
   void storeSlice(size_t index, mlir::Value finished, mlir::Value matrices, mlir::ValueRange origin) const;
+  /// The same for replica `number` (i32) of those that it has slots for; without, for the one that executes the role.
+  TileStore of(mlir::Value number) const;
   /// Waits until all copies of the role have read shared memory. Before the role ends.
   static void drain(KernelBuilder &builder);
 
@@ -65,7 +67,7 @@ private:
   SharedTile slice_;
   int64_t numSlots_, replicas_ = 1;
   Kind kind_;
-  mlir::Value slots_;
+  mlir::Value slots_, replica_;
 };
 
 } // namespace jitk::kernels
