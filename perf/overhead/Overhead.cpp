@@ -98,6 +98,7 @@ static bool reportHits(const Options &options, json &report) {
               hits.target.c_str(), static_cast<unsigned long long>(hits.codeBytes));
   std::printf("  %-26s %8.0f\n", "disk, first of the process", hits.first);
   const std::pair<const char *, const Samples *> rows[] = {{"disk_obtain", &hits.diskObtain},
+                                                           {"disk_obtain_cold", &hits.coldObtain},
                                                            {"disk_prepare", &hits.diskPrepare},
                                                            {"memory_obtain", &hits.memoryObtain},
                                                            {"memory_prepare", &hits.memoryPrepare}};

@@ -5,6 +5,8 @@
 
 #include <chrono>
 #include <cstdio>
+#include <fcntl.h>
+#include <filesystem>
 #include <stdexcept>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -74,6 +76,17 @@ void fill(const std::string &store, const std::string &description, const std::s
   }
 }
 
+/// The next reading of each file below `folder`, which is written, is one of the disk, where there is one.
+void forgetPages(const std::string &folder) {
+  for (const auto &each : std::filesystem::recursive_directory_iterator(folder)) {
+    int file = each.is_regular_file() ? ::open(each.path().c_str(), O_RDONLY | O_CLOEXEC) : -1;
+    if (file >= 0) {
+      ::posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED);
+      ::close(file);
+    }
+  }
+}
+
 } // namespace
 
 StoreHits measureStoreHits(const std::string &description, const std::string &target, int count) {
@@ -97,6 +110,11 @@ StoreHits measureStoreHits(const std::string &description, const std::string &ta
     Preparation memory = hit(runtime, parsed, target, JITK_TIER_MEMORY);
     result.memoryObtain.add(memory.obtain);
     result.memoryPrepare.add(memory.prepare);
+  }
+  ::sync();
+  for (int i = 0; i < count; ++i) {
+    forgetPages(store);
+    result.coldObtain.add(hit(openRuntime(store), parsed, target, JITK_TIER_DISK).obtain);
   }
   return result;
 }

@@ -16,6 +16,7 @@ struct StoreHits {
   uint64_t codeBytes = 0;
   double first = 0; ///< obtain of the first runtime of the process: it opens what later ones find open
   Samples diskObtain, diskPrepare, memoryObtain, memoryPrepare;
+  Samples coldObtain; ///< from the disk itself: the kernel was told to forget the store's files
 };
 
 /// Compiles the kernel into a store of its own in a child process, then gets it in `count` fresh runtimes of this one.
