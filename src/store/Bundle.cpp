@@ -218,9 +218,9 @@ static Result<std::string> replaceableFile(const std::string &path) {
 
 Status Bundle::write(const std::string &name, std::span<const Entry> entries) {
   JITK_ASSIGN(std::string path, replaceableFile(name));
-  std::string temporary = path + ".tmp-" + std::to_string(::getpid());
+  std::string temporary = path + ".tmp-" + uniqueSuffix();
   {
-    File file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+    File file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
     if (!file) {
       return cannot("created", temporary);
     }

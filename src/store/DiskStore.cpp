@@ -4,13 +4,11 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <dirent.h>
 #include <fcntl.h>
 #include <map>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <tuple>
 #include <unistd.h>
@@ -158,15 +156,7 @@ bool DiskStore::quarantine(const std::string &fileName, const File &file, const 
 
 // --- writing
 
-static std::string temporaryName() {
-  uint64_t random = 0;
-  if (::getrandom(&random, sizeof random, 0) != sizeof random) {
-    random = static_cast<uint64_t>(::getpid());
-  }
-  char name[32];
-  std::snprintf(name, sizeof name, "tmp-%016llx", static_cast<unsigned long long>(random));
-  return name;
-}
+static std::string temporaryName() { return std::string(kTemporaryPrefix) + uniqueSuffix(); }
 
 bool DiskStore::writeAside(const std::string &temporary, std::span<const uint8_t> bytes) {
   File file = openAt(folder_, temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL, 0600);

@@ -1,7 +1,11 @@
 #include "src/store/File.h"
 
+#include <atomic>
 #include <cerrno>
+#include <cstdio>
+#include <ctime>
 #include <fcntl.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <system_error>
 #include <unistd.h>
@@ -68,6 +72,19 @@ bool writeAll(const File &file, std::span<const uint8_t> bytes) {
     bytes = bytes.subspan(static_cast<size_t>(written));
   }
   return true;
+}
+
+std::string uniqueSuffix() {
+  uint64_t value = 0;
+  if (::getrandom(&value, sizeof value, 0) != sizeof value) {
+    static std::atomic<uint32_t> count = 0;
+    timespec now = {};
+    ::clock_gettime(CLOCK_REALTIME, &now);
+    value = (static_cast<uint64_t>(::getpid()) << 40) ^ (static_cast<uint64_t>(now.tv_nsec) << 10) ^ ++count;
+  }
+  char text[24];
+  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(value));
+  return text;
 }
 
 std::string describeErrno(int error) {

@@ -42,6 +42,10 @@ bool readAll(const File &file, uint64_t maximalBytes, std::vector<uint8_t> &byte
 /// False, with errno set, if not everything could be written.
 bool writeAll(const File &file, std::span<const uint8_t> bytes);
 
+/// The end of a name for a file that is being written: no other thread of any process has the same. Not the number of
+/// the process: containers that share a folder have the same ones.
+std::string uniqueSuffix();
+
 /// "No space left on device (28)".
 std::string describeErrno(int error);
 

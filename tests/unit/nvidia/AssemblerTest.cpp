@@ -3,6 +3,7 @@
 #include "backends/nvidia/codegen/Assembler.h"
 
 #include "src/runtime/Compiler.h"
+#include "tests/support/TemporaryFolder.h"
 
 #include <algorithm>
 #include <chrono>
@@ -11,6 +12,7 @@
 #include <filesystem>
 #include <fstream>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 using namespace jitk;
@@ -235,6 +237,35 @@ TEST_SUITE("nvidia/Assembler") {
     }
     std::ifstream runs(stub.path() + ".runs");
     CHECK(std::count(std::istreambuf_iterator<char>(runs), {}, '\n') == 3);
+  }
+
+  TEST_CASE("many processes with one folder for temporary files do not get in each other's way, and leave nothing") {
+    // What it makes is what it was given, some time later.
+    StubPtxas stub("for word; do case $word in *.ptx) from=$word;; *.cubin) to=$word;; esac; done; sleep 0.02; "
+                   "cp $from $to");
+    test::TemporaryFolder scratch;
+    auto assembler = openAssembler({.name = "ptxas", .path = stub.path()});
+    REQUIRE(assembler);
+    std::vector<pid_t> processes;
+    for (int i = 0; i < 16; ++i) {
+      processes.push_back(::fork());
+      if (processes.back() == 0) {
+        ::setenv("TMPDIR", scratch.path().c_str(), /*overwrite=*/1);
+        bool right = true;
+        for (int k = 0; k < 4; ++k) {
+          const std::string ptx = "// of process " + std::to_string(i) + ", kernel " + std::to_string(k) + "\n";
+          Result<Cubin> cubin = (*assembler)->assemble(ptx, sm90a);
+          right = right && cubin.ok() && std::string(cubin->code.begin(), cubin->code.end()) == ptx;
+        }
+        ::_exit(right ? 0 : 1);
+      }
+    }
+    for (pid_t process : processes) {
+      int status = -1;
+      ::waitpid(process, &status, 0);
+      CHECK(status == 0);
+    }
+    CHECK(std::filesystem::is_empty(scratch.path()));
   }
 
   TEST_CASE("figures are read from the log, the largest of several kernels") {

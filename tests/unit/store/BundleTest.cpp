@@ -3,10 +3,12 @@
 #include "tests/support/SampleEntry.h"
 #include "tests/support/TemporaryFolder.h"
 
+#include <atomic>
 #include <doctest/doctest.h>
 #include <fstream>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <thread>
 #include <unistd.h>
 
 using namespace jitk;
@@ -171,6 +173,34 @@ TEST_CASE("damage at any byte never gives wrong bytes") {
       REQUIRE(numDamaged == 1);
     }
   }
+}
+
+TEST_CASE("many who write one bundle at a time each write a whole one, also from containers whose processes have one "
+          "number") {
+  TemporaryFolder folder;
+  std::atomic<int> numWritten = 0;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 8; ++i) {
+    threads.emplace_back([&, i] {
+      for (int k = 0; k < 10; ++k) {
+        std::vector<Entry> entries = {sampleEntry(sampleKey("n=" + std::to_string(i)), 200'000)};
+        numWritten += Bundle::write(folder.path("bundle"), entries).ok();
+      }
+    });
+  }
+  for (std::thread &thread : threads) {
+    thread.join();
+  }
+  CHECK(numWritten == 80);
+  Result<std::unique_ptr<Bundle>> bundle = Bundle::open(folder.path("bundle"));
+  REQUIRE(bundle.ok());
+  REQUIRE((*bundle)->size() == 1);
+  CHECK((*bundle)->read(0).ok());
+  size_t numFiles = 0;
+  for (const auto &file : std::filesystem::directory_iterator(folder.path())) {
+    numFiles += file.exists();
+  }
+  CHECK(numFiles == 1);
 }
 
 TEST_CASE("what is no file is no bundle, and does not hang") {

@@ -20,6 +20,7 @@
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <sys/wait.h>
+#include <thread>
 #include <unistd.h>
 
 using namespace jitk;
@@ -58,6 +59,7 @@ struct {
 } fault;
 
 int numWalks = 0;      ///< through folders
+bool noRandom = false; ///< the system has no random numbers
 ino_t remoteInode = 0; ///< of a folder that is to look like one of NFS
 
 template <typename Function> Function *real(const char *name) {
@@ -152,6 +154,10 @@ int closedir(DIR *stream) {
 
 ssize_t getrandom(void *bytes, size_t count, unsigned flags) {
   static auto *next = real<ssize_t(void *, size_t, unsigned)>("getrandom");
+  if (noRandom) {
+    errno = ENOSYS;
+    return -1;
+  }
   if (fault.strikes()) {
     return fault.kind == Fault::Short ? next(bytes, 1, flags) : -1;
   }
@@ -352,6 +358,28 @@ TEST_CASE("a process that dies at any call leaves a sound store") {
     ++call;
   }
   CHECK(call > 40);
+}
+
+TEST_CASE("without random numbers no two who publish write one file") {
+  TemporaryFolder folder = TemporaryFolder::inMemory();
+  LogLines lines;
+  Log log(lines.sink(), LogFilter{LogLevel::Warning, {}});
+  std::unique_ptr<DiskStore> store = *DiskStore::open(folder.path("store"), 1 << 30, log);
+  noRandom = true;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 8; ++i) {
+    threads.emplace_back([&, i] {
+      for (int k = 0; k < 20; ++k) {
+        (void)store->publish(sampleEntry(sampleKey(std::to_string(100 * i + k)), 500'000));
+      }
+    });
+  }
+  for (std::thread &thread : threads) {
+    thread.join();
+  }
+  noRandom = false;
+  CHECK(lines.lines().empty());
+  CHECK(store->list(/*quarantine=*/false).size() == 160);
 }
 
 TEST_CASE("the locks of a remote store lie on this machine, and all processes find them there") {
