@@ -301,6 +301,7 @@ const std::vector<checked::Problem> &edgeCases() {
       {"fp8_block_matmul m=9 n=200 k=496 out_dtype=fp16", {}},
       {"fp8_block_matmul m=* n=200 k=512", {{"m", 33}}},
       {"fp8_block_matmul m=40 n=72 k=8192", {}}, // K in parts
+      {"fp8_block_matmul m=36 n=40 k=7680", {}}, // 60 blocks, which 8 parts do not divide
       {"fp8_block_matmul m=130 n=136 k=6144 out_dtype=fp16", {}},
       {"fp8_block_matmul m=5 n=200 k=4080", {}},
       {"fp8_block_matmul m=* n=72 k=4096", {{"m", 20}}},

@@ -352,21 +352,24 @@ static int64_t evenColumns(const Problem &problem) {
   return hasTwoParts ? columns : 0;
 }
 
-/// The ways to split K: not at all, and into parts of whole blocks, none of them empty, where one wave takes them all.
-/// Of fp8 a part has whole slots of scales.
+/// Whether K can be cut into so many parts of whole blocks, none of them empty or too short to pay. Of fp8 each has as
+/// many, in whole slots of scales: what lies behind the last scale of a row is another row's, or nobody's.
+static bool canCut(const PersistentTile &tile, const Problem &problem, int64_t parts) {
+  auto blocks = int64_t(llvm::divideCeil(problem.k, tile.k)), depth = int64_t(llvm::divideCeil(blocks, parts));
+  bool isFull = int64_t(llvm::divideCeil(blocks, depth)) == parts;
+  bool hasScales =
+      !problem.promotes || (hasWholeScales(problem) && depth * parts == blocks && depth % kBlocksAtOnce == 0);
+  return tile.numConsumers() == 1 && isFull && depth >= kFewestSplitBlocks && hasScales;
+}
+
+/// The ways to split K: not at all, and into parts where one wave takes them all.
 static llvm::SmallVector<int64_t> splitsOf(const PersistentTile &tile, const Problem &problem) {
   llvm::SmallVector<int64_t> ways = {1};
-  auto blocks = int64_t(llvm::divideCeil(problem.k, tile.k));
-  int64_t together = problem.promotes ? kBlocksAtOnce : 1;
   // Measured: partial sums of two consumers, or in 16 bits of more columns, take longer than they spare. In 16 bits
   // fewer columns, where they are not all that there are, load too much for each product.
   bool hasColumns = tile.transposed ? tile.columns <= kSplitColumns : tile.columns == kSplitColumns;
-  bool mayHaveParts = tile.numConsumers() == 1 && (problem.promotes ? hasWholeScales(problem) : hasColumns);
-  for (int64_t splits = 2; splits <= kMostSplits && mayHaveParts; ++splits) {
-    auto depth = int64_t(llvm::divideCeil(blocks, splits));
-    bool isFull = int64_t(llvm::divideCeil(blocks, depth)) == splits;
-    if (isFull && depth >= kFewestSplitBlocks && depth % together == 0 &&
-        double(numTiles(tile, problem) * splits) <= kMultiprocessors) {
+  for (int64_t splits = 2; splits <= kMostSplits && (problem.promotes || hasColumns); ++splits) {
+    if (canCut(tile, problem, splits) && double(numTiles(tile, problem) * splits) <= kMultiprocessors) {
       ways.push_back(splits);
     }
   }
@@ -378,15 +381,9 @@ static llvm::SmallVector<int64_t> splitsOf(const PersistentTile &tile, const Pro
 /// In 16 bits two parts load too little at a time.
 static llvm::SmallVector<int64_t> clusterSplitsOf(const PersistentTile &tile, const Problem &problem) {
   llvm::SmallVector<int64_t> ways;
-  auto blocks = int64_t(llvm::divideCeil(problem.k, tile.k));
-  int64_t together = problem.promotes ? kBlocksAtOnce : 1;
+  bool sharesNothing = tile.transposed || problem.rows <= tile.rows;
   for (int64_t splits = problem.promotes ? 2 : 4; splits <= 8; splits *= 2) {
-    auto depth = int64_t(llvm::divideCeil(blocks, splits));
-    bool isFull = int64_t(llvm::divideCeil(blocks, depth)) == splits;
-    bool mayHaveParts =
-        tile.numConsumers() == 1 && tile.columns <= kSplitColumns && (!problem.promotes || hasWholeScales(problem));
-    bool sharesNothing = tile.transposed || problem.rows <= tile.rows;
-    if (mayHaveParts && sharesNothing && isFull && depth >= kFewestSplitBlocks && depth % together == 0 &&
+    if (tile.columns <= kSplitColumns && sharesNothing && canCut(tile, problem, splits) &&
         double(numTiles(tile, problem) * splits) <= kMultiprocessors - (splits > 2 ? kLeftOfClusters : 0)) {
       ways.push_back(splits);
     }
