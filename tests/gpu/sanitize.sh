@@ -31,13 +31,16 @@ rm "$log"
 [ $status = 0 ]
 '
 
-in_parts='matmul m=40 n=136 k=3000 b_layout=col
-matmul m=1 n=264 k=4096 b_layout=col
-fp8_block_matmul m=5 n=200 k=4080'
+in_parts='matmul m=40 n=136 k=3000 b_layout=col configuration=64x64.k4
+matmul m=1 n=264 k=4096 b_layout=col configuration=64x8.t.k8
+fp8_block_matmul m=5 n=200 k=4080 configuration=64x8.t.k8'
 problems='matmul m=300 n=328 k=200 b_layout=col bias=true residual=true
 matmul m=1600 n=2816 k=72 b_layout=col
-matmul m=40 n=136 k=3000 b_layout=col
-matmul m=1 n=264 k=4096 b_layout=col
+matmul m=40 n=136 k=3000 b_layout=col configuration=64x64.k4
+matmul m=40 n=136 k=3000 b_layout=col configuration=64x64.c4
+matmul m=1 n=264 k=4096 b_layout=col configuration=64x8.t.k8
+matmul m=1 n=264 k=4096 b_layout=col configuration=64x8.t.c8
+matmul m=1600 n=328 k=200 b_layout=col configuration=128x192
 matmul m=200 n=264 k=136 out_dtype=fp32 accumulate=true
 matmul m=33 n=65 k=47
 matmul m=* n=256 k=512 b_layout=col --size m=70
@@ -52,7 +55,12 @@ flash_attention heads=1 seq_q=20 seq_k=70 head_dim=48
 fp8_block_matmul m=200 n=328 k=272
 fp8_block_matmul m=200 n=328 k=1024
 fp8_block_matmul m=20 n=264 k=272
-fp8_block_matmul m=5 n=200 k=4080
+fp8_block_matmul m=200 n=328 k=1024 configuration=128x128
+fp8_block_matmul m=200 n=328 k=1024 configuration=128x192
+fp8_block_matmul m=200 n=328 k=1024 configuration=128x256
+fp8_block_matmul m=5 n=200 k=4080 configuration=64x8.t.k8
+fp8_block_matmul m=5 n=200 k=4080 configuration=64x8.t.c8
+fp8_block_matmul m=40 n=200 k=4096 configuration=64x64.c2
 fp8_block_matmul m=17 n=200 k=300
 grouped_fp8_block_matmul groups=3 m=500 n=200 k=304
 grouped_fp8_block_matmul masked=true groups=3 m=128 n=200 k=304
@@ -64,6 +72,7 @@ mla_decode batch=3 heads=16 max_kv=200 num_pages=12 splits=4 causal=true seq_q=2
 paged_attention batch=3 heads=8 kv_heads=2 max_kv=200 num_pages=12 head_dim=64 splits=4 causal=true seq_q=2
 paged_attention batch=3 heads=8 kv_heads=2 max_kv=200 num_pages=48 page_size=16 head_dim=128 splits=4
 paged_attention batch=3 heads=8 kv_heads=2 max_kv=200 num_pages=40 page_size=24 head_dim=80 splits=4
+paged_attention batch=3 heads=8 kv_heads=2 max_kv=200 num_pages=200 page_size=5 head_dim=128 splits=4
 cases a kernel in*
 cases a product in CommonIR*'
 
