@@ -76,6 +76,7 @@ LogicalResult FunctionLowering::run() {
     LLVM::BrOp::create(*builder_, source_.getLoc(), ValueRange(), body);
     return lowerRegion(source_.getBody(), body);
   }
+  root_.barrier = kKernelBarrier;
   Block *workers = appendBlock();
   Value warp = uniformWarp(builder_->instValue("sreg.tid.x"));
   LLVM::CondBrOp::create(*builder_, source_.getLoc(), builder_->less(warp, target_.numWarps), body, workers);

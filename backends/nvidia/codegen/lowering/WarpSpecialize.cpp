@@ -19,7 +19,7 @@
 //     at the return: number = none, meet            meet, return
 //
 // Where CTAs of a cluster are programs of their own, those of all CTAs meet beside the two meetings around the regions.
-// All warps meet at named barrier 1; barrier 0 is the kernel's warps', each partition has one of the others. The number
+// All warps meet at named barrier 1; barrier 2 is the kernel's warps', each partition has one of the next. The number
 // lies in shared memory at the function's `allocation.offset`, the captures at the operation's.
 //
 // Registers change back when all warps have met: a warp that has nothing to run, or is done, would otherwise take again
@@ -40,7 +40,7 @@ namespace jitk::nvidia {
 
 constexpr unsigned kGroupWarps = 4, kCaptureBytes = 8;
 constexpr int64_t kMeetingBarrier = 1;
-constexpr unsigned kFirstPartitionBarrier = 2;
+constexpr unsigned kFirstPartitionBarrier = kKernelBarrier + 1;
 /// Pure operations that are repeated in a partition rather than passed through shared memory.
 constexpr unsigned kMostRepeated = 16;
 
