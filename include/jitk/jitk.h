@@ -874,6 +874,13 @@ JITK_API jitk_status_t jitk_store_explain(jitk_runtime_t runtime, jitk_descripti
 JITK_API jitk_status_t jitk_store_explain_key(jitk_runtime_t runtime, const char *key, jitk_text_t *explanation,
                                               jitk_error_t *error);
 /*
+ * What a stored entry holds: dumps of code and recipe, and its figures; nothing is compiled, and no other dump is
+ * there. `key` as above. Fails as jitk_store_explain_key does; INVALID_ARGUMENT too if the entry is no kernel's, or of
+ * another version of the schemas.
+ */
+JITK_API jitk_status_t jitk_store_read(jitk_runtime_t runtime, const char *key, jitk_artifact_t *artifact,
+                                       jitk_error_t *error);
+/*
  * Writes a bundle: one file with all good entries of the disk store. It can be moved anywhere, and is given to a
  * runtime in jitk_runtime_options_t. `*count` (may be NULL) is how many it holds. Fails with UNAVAILABLE without a disk
  * store, or if the file cannot be written, which then is what it was before.

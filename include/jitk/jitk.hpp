@@ -488,6 +488,14 @@ public:
     return Artifact(handle);
   }
 
+  /// What a stored entry holds.
+  static Artifact read(const Runtime &runtime, const std::string &key) {
+    Call call;
+    jitk_artifact_t handle = nullptr;
+    call.check(jitk_store_read(runtime.get(), key.c_str(), &handle, call.error()));
+    return Artifact(handle);
+  }
+
   std::string_view dump(jitk_dump_t kind) const {
     size_t size = 0;
     const char *bytes = jitk_artifact_dump(handle_, kind, &size);

@@ -30,7 +30,7 @@ static jitk_kernel_info_t infoOf(const jitk_artifact_s &artifact) {
   info.description = artifact.problem->text.c_str();
   info.target = artifact.target.c_str();
   info.key = artifact.key.c_str();
-  info.tier = JITK_TIER_COMPILED;
+  info.tier = static_cast<jitk_tier_t>(artifact.tier);
   info.registers = artifact.kernel.statistics.registers;
   info.spill_bytes = artifact.kernel.statistics.spillBytes;
   info.shared_bytes = artifact.kernel.statistics.sharedBytes;

@@ -119,5 +119,6 @@ struct jitk_artifact_s : jitk::capi::Counted {
   std::string target, key, recipe;
   std::string code; ///< taken out of `kernel`, for the zero at its end
   jitk::CompiledKernel kernel;
+  jitk::Tier tier = jitk::Tier::Compiled;
   double milliseconds = 0;
 };

@@ -1,4 +1,5 @@
 #include "src/capi/Guard.h"
+#include "src/capi/RecipeText.h"
 #include "src/ops/DescriptionJson.h"
 #include "src/ops/JsonText.h"
 #include "src/ops/OpSchema.h"
@@ -118,6 +119,29 @@ static Result<const DiskStore::Item *> findByName(const std::vector<DiskStore::I
   return found;
 }
 
+/// The kernel of an entry, as a compilation gives it.
+static Status readEntry(const Entry &entry, jitk_artifact_s &artifact) {
+  const KeyParts &parts = entry.key.parts();
+  if (entry.recipe.empty()) {
+    return invalidArgument("entry must be of a kernel: got '" + parts.options + "' for " + parts.description);
+  }
+  JITK_ASSIGN(Description description, parseDescription(parts.description));
+  JITK_ASSIGN(artifact.kernel.recipe, Recipe::deserialize(entry.recipe));
+  artifact.problem = std::make_shared<const Problem>(std::move(description));
+  artifact.target = parts.target;
+  artifact.key = entry.key.name();
+  artifact.recipe = recipeText(artifact.kernel.recipe);
+  artifact.code.assign(entry.code.begin(), entry.code.end());
+  artifact.tier = Tier::Disk;
+  const EntryFacts &facts = entry.facts;
+  artifact.kernel.statistics.registers = facts.registers;
+  artifact.kernel.statistics.spillBytes = facts.spillBytes;
+  artifact.kernel.statistics.sharedBytes = facts.sharedBytes;
+  artifact.kernel.times = {
+      .build = facts.buildMs, .lower = facts.lowerMs, .llvm = facts.llvmMs, .assemble = facts.assembleMs};
+  return okStatus();
+}
+
 static Json explain(EntrySource &entries, DiskStore &disk, const Key &key) {
   std::vector<DiskStore::Item> items = disk.list(/*quarantine=*/false);
   Json json = {{"key", key.name()}, {"found", nullptr}, {"similar", Json::array()}, {"nearest", nearest(items, key)}};
@@ -186,6 +210,23 @@ jitk_status_t jitk_store_explain_key(jitk_runtime_t runtime, const char *key, ji
     json["options"] = item->entry->key.parts().options;
     json["nearest"] = nearest(items, item->entry->key);
     *explanation = new jitk_text_s{jsonText(json)};
+    return okStatus();
+  });
+}
+
+jitk_status_t jitk_store_read(jitk_runtime_t runtime, const char *key, jitk_artifact_t *artifact, jitk_error_t *error) {
+  return guard(error, [&]() -> Status {
+    JITK_TRY(require(artifact, "artifact"));
+    *artifact = nullptr;
+    JITK_ASSIGN(DiskStore * disk, diskOf(runtime));
+    JITK_TRY(require(key, "key"));
+    std::vector<DiskStore::Item> items = disk->list(/*quarantine=*/false);
+    JITK_ASSIGN(const DiskStore::Item *item, findByName(items, key));
+    auto handle = std::make_unique<jitk_artifact_s>();
+    if (Status status = readEntry(*item->entry, *handle); !status.ok()) {
+      return std::move(status).atStage("store").withNote("in the entry " + item->name);
+    }
+    *artifact = handle.release();
     return okStatus();
   });
 }

@@ -1,4 +1,5 @@
 """What every verb does with a command line that it cannot use, and what the informative verbs say."""
+import json
 import os
 import pty
 import subprocess
@@ -178,6 +179,25 @@ class Inspect(CliTest):
         self.assertEqual(self.jitk("inspect", *self.problem, "--show", "ttgir").stdout, "ttgir")
         self.assertEqual(self.jitk("inspect", *self.problem, "--show", "ptx").stdout, "// stub")
         self.assertIn('"stub"', self.jitk("inspect", *self.problem, "--show", "recipe").stdout)
+
+    def test_a_stored_entry_by_its_key(self):
+        self.jitk("prepare", self.write_plan(("matmul", {"m": 16, "n": 4, "k": 8})), "--target", "sm_90a")
+        key = self.jitk_json("store", "ls")["entries"][0]["key"]
+        for name in (key, key[:8]):
+            said = json.loads(self.jitk("inspect", name).stdout)
+            self.assertEqual((said["key"], said["target"]), (key, "sm_90a"))
+            self.assertIn("matmul accumulate=false", said["description"])
+            self.assertIn('"stub"', self.jitk("inspect", name, "--show", "recipe").stdout)
+            self.assertEqual(self.jitk("inspect", name, "--show", "ttgir").stdout, "ttgir")
+        code = subprocess.run([PROGRAM, "inspect", key, "--show", "code"], env=self.environment, capture_output=True)
+        self.assertEqual(code.returncode, 0)
+        self.assertEqual(code.stdout[:4], b"\x7fELF")
+        self.assertEqual(len(code.stdout), self.jitk_json("store", "ls")["entries"][0]["code_bytes"])
+        # The store's own, with no compiler to ask.
+        alone = {"JITK_COMPILER_LIBRARY": "/nowhere/lib.so"}
+        self.assertIn('"stub"', self.jitk("inspect", key, "--show", "recipe", **alone).stdout)
+        self.fails("inspect", key, "--show", "ptx", code=ENVIRONMENT, says="/nowhere/lib.so", **alone)
+        self.fails("inspect", "0123456789", code=USAGE, says="key must be of an entry of the store: got '0123456789'")
 
     def test_bad_requests_are_refused(self):
         self.fails("inspect", *self.problem, "--show", "sass", code=USAGE, says="sass")

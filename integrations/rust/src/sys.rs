@@ -486,6 +486,12 @@ extern "C" {
         explanation: *mut jitk_text_t,
         error: *mut jitk_error_t,
     ) -> jitk_status_t;
+    pub fn jitk_store_read(
+        runtime: jitk_runtime_t,
+        key: *const c_char,
+        artifact: *mut jitk_artifact_t,
+        error: *mut jitk_error_t,
+    ) -> jitk_status_t;
     pub fn jitk_store_export(
         runtime: jitk_runtime_t,
         path: *const c_char,

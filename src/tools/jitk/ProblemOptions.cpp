@@ -19,6 +19,12 @@ void ProblemOptions::addTo(CLI::App &verb, bool withSizes) {
   }
 }
 
+bool ProblemOptions::isKey() const {
+  constexpr size_t kLeastDigits = 6;
+  return attributes.empty() && op.size() >= kLeastDigits &&
+         op.find_first_not_of("0123456789abcdef-") == std::string::npos;
+}
+
 std::string ProblemOptions::line() const {
   std::string text = op;
   for (const std::string &attribute : attributes) {

@@ -18,6 +18,8 @@ struct ProblemOptions {
 
   /// Adds the op and its attributes as positional words and, where asked, --size and --values.
   void addTo(CLI::App &verb, bool withSizes = false);
+  /// Whether the first word is the key of a stored entry, or its beginning, and no op.
+  bool isKey() const;
   /// "op name=value ...", a value `@path` replaced by what the file holds. Throws std::invalid_argument if it cannot be
   /// read.
   std::string line() const;

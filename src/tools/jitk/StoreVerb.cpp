@@ -99,16 +99,9 @@ static int whyKey(const Options &options) {
   return kOk;
 }
 
-/// Whether the first word is the key of an entry, or its beginning, and no op.
-static bool isKey(const ProblemOptions &problem) {
-  constexpr size_t kLeastDigits = 6;
-  return problem.attributes.empty() && problem.op.size() >= kLeastDigits &&
-         problem.op.find_first_not_of("0123456789abcdef-") == std::string::npos;
-}
-
 /// Says where a kernel would come from, and which stored ones are near it.
 static int why(const Options &options) {
-  if (isKey(options.problem)) {
+  if (options.problem.isKey()) {
     return whyKey(options);
   }
   api::Runtime runtime = options.runtime.create();
