@@ -132,6 +132,9 @@ static void check_bundle(jitk_runtime_t runtime, jitk_plan_t plan, jitk_descript
 static void check_store(jitk_runtime_t runtime, jitk_description_t description, const char *key) {
   jitk_error_t error = NULL;
   jitk_text_t list = NULL;
+  jitk_artifact_t artifact = NULL;
+  jitk_kernel_info_t info = {.struct_size = sizeof info};
+  size_t size = 0, none = 1;
   CHECK_OK(jitk_store_explain(runtime, description, "emulator:sm_90a", &list, &error));
   CHECK(strstr(jitk_text_data(list), "\"found\": \"store\"") != NULL);
   jitk_text_release(list);
@@ -142,7 +145,17 @@ static void check_store(jitk_runtime_t runtime, jitk_description_t description, 
   CHECK_OK(jitk_store_list(runtime, 1, &list, &error));
   CHECK(strstr(jitk_text_data(list), key) != NULL);
   jitk_text_release(list);
+  CHECK_OK(jitk_store_read(runtime, key, &artifact, &error));
+  CHECK(memcmp(jitk_artifact_dump(artifact, JITK_DUMP_CODE, &size), "\177ELF", 4) == 0);
+  CHECK(strstr(jitk_artifact_dump(artifact, JITK_DUMP_RECIPE, NULL), "ceildiv(m, 128)") != NULL);
+  jitk_artifact_dump(artifact, JITK_DUMP_TTGIR, &none);
+  CHECK(none == 0);
+  CHECK_OK(jitk_artifact_info(artifact, &info, &error));
+  CHECK_TEXT(info.key, key);
+  CHECK(info.tier == JITK_TIER_DISK && info.code_bytes == size && info.registers == 32);
+  jitk_artifact_release(artifact);
   CHECK_OK(jitk_store_collect(runtime, 0, &error));
+  CHECK(jitk_store_read(runtime, key, &artifact, NULL) == JITK_STATUS_INVALID_ARGUMENT && artifact == NULL);
   CHECK_OK(jitk_store_list(runtime, 0, &list, &error));
   CHECK(strstr(jitk_text_data(list), key) == NULL);
   jitk_text_release(list);
