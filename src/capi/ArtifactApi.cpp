@@ -91,10 +91,11 @@ void jitk_artifact_release(jitk_artifact_t artifact) { release(artifact); }
 
 const char *jitk_artifact_dump(jitk_artifact_t artifact, jitk_dump_t dump, size_t *size) {
   const std::string *text = artifact ? textOf(*artifact, dump) : nullptr;
+  bool isThere = text && !text->empty();
   if (size) {
-    *size = text ? text->size() : 0;
+    *size = isThere ? text->size() : 0;
   }
-  return text ? text->c_str() : nullptr;
+  return isThere ? text->c_str() : nullptr;
 }
 
 jitk_status_t jitk_artifact_info(jitk_artifact_t artifact, jitk_kernel_info_t *info, jitk_error_t *error) {

@@ -255,6 +255,7 @@ CHECKED = {
     "jitk_store_list": [c_void_p, c_uint32, POINTER(c_void_p)],
     "jitk_store_explain": [c_void_p, c_void_p, c_char_p, POINTER(c_void_p)],
     "jitk_store_explain_key": [c_void_p, c_char_p, POINTER(c_void_p)],
+    "jitk_store_read": [c_void_p, c_char_p, POINTER(c_void_p)],
     "jitk_store_export": [c_void_p, c_char_p, POINTER(c_size_t)],
     "jitk_store_import": [c_void_p, c_char_p, POINTER(c_size_t)],
     "jitk_store_collect": [c_void_p, c_uint64],

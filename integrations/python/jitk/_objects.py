@@ -150,6 +150,10 @@ class Runtime(_Handle):
         """What a stored entry's key is made of, and the entry that is nearest to it, as JSON; see jitk_store_explain_key."""
         return _take_text(make("jitk_store_explain_key", self, key.encode()))
 
+    def read_entry(self, key):
+        """What a stored entry holds: its code, recipe and facts; nothing is compiled."""
+        return Artifact(make("jitk_store_read", self, key.encode()))
+
     def export_store(self, path):
         """Writes a bundle of all good entries of the disk store; returns how many they are."""
         count = ctypes.c_size_t()
@@ -415,7 +419,7 @@ class Kernel(_Handle):
 
 
 class Artifact(_Handle):
-    """One compilation with its intermediate texts. Immutable."""
+    """One compilation with its intermediate texts, or what a stored entry has of it. Immutable."""
 
     _DUMPS = ["common_ir", "ttgir", "llvm_ir", "ptx", "code", "recipe"]  # by their values of jitk_dump_t, from 1 on
 

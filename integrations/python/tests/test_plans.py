@@ -215,6 +215,10 @@ class Stores(unittest.TestCase):
         self.assertEqual(json.loads(self.runtime.explain_key(key))["key"], key)
         with self.assertRaisesRegex(jitk.Error, "INVALID_ARGUMENT"):
             self.runtime.explain_key("ffffffffffffffff")
+        entry = self.runtime.read_entry(key)
+        self.assertEqual(entry.info()["key"], key)
+        self.assertEqual(entry.dump("code")[:4], b"\x7fELF")
+        self.assertIsNone(entry.dump("ttgir"))
 
     def test_a_store_goes_by_a_bundle(self):
         bundle = pathlib.Path(self.folder.name) / "all.bundle"

@@ -223,6 +223,15 @@ impl Runtime {
         take_text(|why, error| unsafe { sys::jitk_store_explain_key(self.raw(), key.as_ptr(), why, error) })
     }
 
+    /// What a stored entry holds: its code, recipe and facts; nothing is compiled.
+    pub fn read_entry(&self, key: &str) -> Result<Artifact, Error> {
+        let key = c_text(key)?;
+        Handle::make(sys::jitk_artifact_retain, sys::jitk_artifact_release, |artifact, error| unsafe {
+            sys::jitk_store_read(self.raw(), key.as_ptr(), artifact, error)
+        })
+        .map(Artifact)
+    }
+
     /// Writes a bundle of all good entries of the disk store; how many they are.
     pub fn export_store(&self, path: &str) -> Result<usize, Error> {
         let (path, mut count) = (c_text(path)?, 0);
