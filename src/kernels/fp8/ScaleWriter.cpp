@@ -31,7 +31,7 @@ ScaleWriter::Target ScaleWriter::target(size_t index) const {
 Value ScaleWriter::pointersTo(unsigned vector, Value row, Value block) const {
   int64_t size = shapes_.vectors[vector];
   Value first = b.add(b.mul(b.toI64(row), b.i64(rowBlocks_)), b.toI64(block)), local = b.range(size);
-  if (isOfA(vector) && !b.isMultiple("m", size)) {
+  if (isOfA(vector) && !b.isMultiple("m", shapes_.tile.rowsOfC())) {
     // Rows past the end read the last row's: their products are never stored.
     local = b.minimum(local, b.splat(b.sub(b.sub(numRowsOfA_, b.i32(1)), row), {size}));
   }
