@@ -17,7 +17,10 @@ case $problem in
 cases*) set -- bin/jitk_conformance --device=cuda:0 "-tc=${problem#cases }" ;;
 *) set -- bin/jitk run $problem --device cuda:0 --check --seed 1 ;;
 esac
-timeout "$RUN_SECONDS" compute-sanitizer --tool "$tool" --error-exitcode 9 "$@" > "$log" 2>&1
+# The driver refuses the first call of a launch outside of any context, which is then made in the one of the device.
+options=
+[ "$tool" = memcheck ] && options="--report-api-errors no"
+timeout "$RUN_SECONDS" compute-sanitizer --tool "$tool" $options --error-exitcode 9 "$@" > "$log" 2>&1
 status=$?
 # A filter that no test case has passes.
 grep -q "test cases: *0 " "$log" && status=1
