@@ -302,9 +302,9 @@ const std::vector<checked::Problem> &edgeCases() {
       {"fp8_block_matmul m=* n=200 k=512", {{"m", 33}}},
       {"fp8_block_matmul m=40 n=72 k=8192", {}}, // K in parts
       {"fp8_block_matmul m=36 n=40 k=7680", {}}, // 60 blocks, which 8 parts do not divide
-      // A last tile whose second consumer has no rows.
-      {"fp8_block_matmul m=192 n=144 k=512 configuration=128x128", {}},
-      {"fp8_block_matmul m=*%64 n=144 k=512 configuration=128x128", {{"m", 192}}},
+      // A last tile of 128 rows whose second consumer has none.
+      {"fp8_block_matmul m=192 n=144 k=512", {}},
+      {"fp8_block_matmul m=*%64 n=144 k=512", {{"m", 192}}},
       {"fp8_block_matmul m=130 n=136 k=6144 out_dtype=fp16", {}},
       {"fp8_block_matmul m=5 n=200 k=4080", {}},
       {"fp8_block_matmul m=* n=72 k=4096", {{"m", 20}}},
@@ -330,7 +330,7 @@ const std::vector<checked::Problem> &edgeCases() {
 
       // grouped_fp8_block_matmul: runs of rows that are short or of no group, groups without rows, tails.
       {"grouped_fp8_block_matmul groups=3 m=700 n=200 k=304", {}},
-      {"grouped_fp8_block_matmul groups=3 m=448 n=144 k=512 configuration=128x128", {}},
+      {"grouped_fp8_block_matmul groups=3 m=448 n=144 k=512", {}},
       {"grouped_fp8_block_matmul groups=2 m=300 n=132 k=84 out_dtype=fp16", {}},
       {"grouped_fp8_block_matmul groups=3 m=* n=328 k=144", {{"m", 0}}},
       {"grouped_fp8_block_matmul groups=3 m=* n=328 k=144", {{"m", 130}}},
@@ -649,7 +649,9 @@ const std::vector<checked::Problem> &configurationCases() {
       {"fp8_block_matmul m=200 n=328 k=1008", {}}, // scales by TMA
       {"fp8_block_matmul m=20 n=72 k=4080 out_dtype=fp16", {}},
       {"fp8_block_matmul m=* n=200 k=272", {{"m", 150}}},
+      {"fp8_block_matmul m=192 n=144 k=512", {}},
       {"grouped_fp8_block_matmul groups=3 m=500 n=200 k=304", {}},
+      {"grouped_fp8_block_matmul groups=3 m=448 n=144 k=512", {}},
       {"grouped_fp8_block_matmul masked=true groups=3 m=128 n=328 k=144", {}},
   };
   return cases;

@@ -83,8 +83,7 @@ std::vector<std::string> configurationsOf(const std::string &description, const 
 }
 
 /// The problems of an op in each of their configurations; of the many ways to split K one for each tile, the cheapest.
-/// With `whole` then those that have not been among them, of the problems that are there for it. A problem that names
-/// its configuration stays as it is.
+/// With `whole` then those that have not been among them, of the problems that are there for it.
 std::vector<checked::Problem> inConfigurations(std::vector<checked::Problem> problems, std::string_view op,
                                                const std::string &target, bool whole) {
   std::vector<checked::Problem> forced;
@@ -95,10 +94,6 @@ std::vector<checked::Problem> inConfigurations(std::vector<checked::Problem> pro
     forced.push_back(std::move(problem));
   };
   for (const checked::Problem &problem : problems) {
-    if (problem.description.find(" configuration=") != std::string::npos) {
-      forced.push_back(problem);
-      continue;
-    }
     std::set<std::string> kinds;
     for (const std::string &name : configurationsOf(problem.description, target)) {
       size_t split = std::min(name.find(".k"), name.find(".c"));
