@@ -103,7 +103,7 @@ Result<Obtained> EntrySource::findOrCompile(const Problem &problem, const Target
   const Patience::Clock::time_point deadline = patience_.deadline();
   KeyLock lock;
   if (disk_) {
-    lock = disk_->lock(key, left(deadline));
+    lock = disk_->lock(key, left(deadline), [this] { return patience_.isOver(); });
     noteTimeout(lock, "store", "another process holds the lock", problem);
     // Whoever held it may have published.
     entry = unlessRefused(disk_->find(key), refused);
@@ -121,7 +121,7 @@ KeyLock EntrySource::takeToken(const Problem &problem, Patience::Clock::time_poi
   if (!disk_ || hostJobs_ == 0) {
     return {};
   }
-  KeyLock token = disk_->takeToken(hostJobs_, left(deadline));
+  KeyLock token = disk_->takeToken(hostJobs_, left(deadline), [this] { return patience_.isOver(); });
   noteTimeout(token, "compile", "other processes compile", problem);
   return token;
 }
@@ -328,7 +328,7 @@ Result<Obtained> EntrySource::findOrCompileProgram(const std::string &program, c
   if (disk_) {
     // Another process may have been asked for another problem of this program.
     Key programKey = Entry::programKey(key, program);
-    lock = disk_->lockProgram(programKey, left(deadline));
+    lock = disk_->lockProgram(programKey, left(deadline), [this] { return patience_.isOver(); });
     noteTimeout(lock, "store", "another process holds the lock of the program", problem);
     obtained.entry = disk_->findProgram(programKey);
   }

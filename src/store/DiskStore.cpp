@@ -269,18 +269,18 @@ int DiskStore::place(const std::string &name, std::span<const uint8_t> bytes) {
   return error;
 }
 
-KeyLock DiskStore::takeToken(uint32_t limit, std::chrono::milliseconds patience) {
-  return KeyLock::acquireAny(lockFolder(), kFirstToken, limit, std::chrono::steady_clock::now() + patience);
+KeyLock DiskStore::takeToken(uint32_t limit, std::chrono::milliseconds patience, const GivesUp &givesUp) {
+  return KeyLock::acquireAny(lockFolder(), kFirstToken, limit, std::chrono::steady_clock::now() + patience, givesUp);
 }
 
-KeyLock DiskStore::lock(const Key &key, std::chrono::milliseconds patience) {
+KeyLock DiskStore::lock(const Key &key, std::chrono::milliseconds patience, const GivesUp &givesUp) {
   return KeyLock::acquire(lockFolder(), lockOffset(key), std::chrono::steady_clock::now() + patience,
-                          [&] { return exists(key); });
+                          [&] { return exists(key) || (givesUp && givesUp()); });
 }
 
-KeyLock DiskStore::lockProgram(const Key &programKey, std::chrono::milliseconds patience) {
+KeyLock DiskStore::lockProgram(const Key &programKey, std::chrono::milliseconds patience, const GivesUp &givesUp) {
   return KeyLock::acquire(lockFolder(), lockOffset(programKey), std::chrono::steady_clock::now() + patience,
-                          [&] { return existsFile(programFileOf(programKey)); });
+                          [&] { return existsFile(programFileOf(programKey)) || (givesUp && givesUp()); });
 }
 
 // --- housekeeping

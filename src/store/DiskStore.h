@@ -22,6 +22,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -67,14 +68,17 @@ public:
   /// say that it is of use. False if it is not there, or could not be moved.
   bool reject(const Entry &entry, const Status &why);
 
+  /// Asked between attempts to take what others have: true ends the wait. None: only the time does.
+  using GivesUp = std::function<bool()>;
+
   /// Waits until this process may compile the kernel of `key`, until `key` has an entry, or until `patience` is over.
-  KeyLock lock(const Key &key, std::chrono::milliseconds patience);
+  KeyLock lock(const Key &key, std::chrono::milliseconds patience, const GivesUp &givesUp = nullptr);
   /// The same of a program.
-  KeyLock lockProgram(const Key &programKey, std::chrono::milliseconds patience);
+  KeyLock lockProgram(const Key &programKey, std::chrono::milliseconds patience, const GivesUp &givesUp = nullptr);
 
   /// Waits until fewer than `limit` processes of those that use this folder hold such a token, until `patience` is
   /// over. A token goes back with the object, or with its process.
-  KeyLock takeToken(uint32_t limit, std::chrono::milliseconds patience);
+  KeyLock takeToken(uint32_t limit, std::chrono::milliseconds patience, const GivesUp &givesUp = nullptr);
 
   /// Everything there, read and checked. With `quarantine`, what is damaged is moved there.
   std::vector<Item> list(bool quarantine);
