@@ -252,18 +252,21 @@ private:
   pid_t process_ = 0;
 };
 
+/// A runtime of `stub` over a store in `folder`, in whose processes one kernel compiles at a time.
+static void beginWithOneJob(StubRuntime &stub, const TemporaryFolder &folder, std::chrono::milliseconds patience) {
+  RuntimeOptions options;
+  options.storeFolder = folder.path("store");
+  options.compiler = &stub.compiler;
+  options.hostJobs = 1;
+  options.lockPatience = patience;
+  stub.runtime = *Runtime::create(std::move(options));
+}
+
 TEST_CASE("a process that is killed while it compiles gives its place back, one that is stopped costs the deadline") {
   for (int signal : {SIGKILL, SIGSTOP}) {
     CAPTURE(signal);
     TemporaryFolder folder;
-    auto withOneJob = [&](StubRuntime &stub) {
-      RuntimeOptions options;
-      options.storeFolder = folder.path("store");
-      options.compiler = &stub.compiler;
-      options.hostJobs = 1;
-      options.lockPatience = std::chrono::milliseconds(300);
-      stub.runtime = *Runtime::create(std::move(options));
-    };
+    auto withOneJob = [&](StubRuntime &stub) { beginWithOneJob(stub, folder, std::chrono::milliseconds(300)); };
     Holder holder(signal, withOneJob);
     StubRuntime stub;
     withOneJob(stub);
@@ -277,14 +280,7 @@ TEST_CASE("a process that is killed while it compiles gives its place back, one 
 
 TEST_CASE("a process that is stopped costs one deadline, not one for each kernel or for each that waits") {
   TemporaryFolder folder;
-  auto withOneJob = [&](StubRuntime &stub) {
-    RuntimeOptions options;
-    options.storeFolder = folder.path("store");
-    options.compiler = &stub.compiler;
-    options.hostJobs = 1;
-    options.lockPatience = std::chrono::milliseconds(1000);
-    stub.runtime = *Runtime::create(std::move(options));
-  };
+  auto withOneJob = [&](StubRuntime &stub) { beginWithOneJob(stub, folder, std::chrono::milliseconds(1000)); };
   Holder holder(SIGSTOP, withOneJob);
   StubRuntime stub;
   withOneJob(stub);
