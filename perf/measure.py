@@ -61,14 +61,14 @@ class Part:
 
 # In the order of what is asked for most: what comes last has what the others leave.
 PARTS = [
-    Part("matmul", 55, ["matmul.txt"]),
-    Part("fp8", 45, ["fp8_block_matmul.txt"]),
-    Part("attention", 140, ["flash_attention.txt", "paged_attention.txt", "varlen.txt", "flash_attention_grid.txt"],
+    Part("matmul", 95, ["matmul.txt"]),
+    Part("fp8", 50, ["fp8_block_matmul.txt"]),
+    Part("attention", 110, ["flash_attention.txt", "paged_attention.txt", "varlen.txt", "flash_attention_grid.txt"],
          "torch_attention.py", ("--rounds", "2"), modules=("torch",)),
-    Part("peers", 90, ["peers.txt"], "bench_peers.py", modules=("torch", "triton")),
+    Part("peers", 60, ["peers.txt"], "bench_peers.py", modules=("torch", "triton")),
     Part("grouped", 50, ["grouped_fp8_block_matmul.txt"]),
-    Part("mla", 30, ["mla_decode.txt"], options=("--peer", "none", "--pause", "10")),
-    Part("gated", 70, ["gated_delta_rule.txt"], options=("--peer", "none", "--pause", "10")),
+    Part("mla", 35, ["mla_decode.txt"], options=("--peer", "none", "--pause", "10")),
+    Part("gated", 115, ["gated_delta_rule.txt"], options=("--peer", "none", "--pause", "10")),
 ]
 
 
