@@ -13,6 +13,7 @@
 #include "src/reference/Numeric.h"
 #include "src/reference/Parallel.h"
 #include "src/tools/checked/CheckedRun.h"
+#include "src/tools/checked/Prepare.h"
 
 #include "perf/commit/Commit.h"
 #include "perf/kernels/Gpu.h"
@@ -453,23 +454,15 @@ static std::string plainText(const Problem &problem) {
 }
 
 void KernelBench::prepare(const std::vector<Problem> &problems) const {
-  api::Plan plan = api::Plan::create(runtime_);
+  std::vector<std::string> descriptions;
   for (const Problem &problem : problems) {
-    plan.add(api::Description::parse(problem.text));
-    for (const std::string &other : {plainText(problem), specializedText(problem)}) {
-      if (!other.empty()) {
-        plan.add(api::Description::parse(other));
+    for (const std::string &text : {problem.text, plainText(problem), specializedText(problem)}) {
+      if (!text.empty()) {
+        descriptions.push_back(text);
       }
     }
   }
-  std::string target = device_.target();
-  jitk_prepare_options_t options = {};
-  options.target = target.c_str();
-  plan.prepare(options);
-  try {
-    plan.wait();
-  } catch (const api::Exception &) {
-  }
+  checked::prepare(runtime_, device_.target(), descriptions);
 }
 
 KernelBench::Peer KernelBench::counterpart(const Problem &problem, const Tensors &tensors) {

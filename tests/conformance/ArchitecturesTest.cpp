@@ -3,7 +3,7 @@
 
 #include "src/ops/OpSchema.h"
 #include "src/tools/checked/CheckedRun.h"
-#include "tests/conformance/Prepare.h"
+#include "src/tools/checked/Prepare.h"
 
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
@@ -64,7 +64,7 @@ TEST_CASE("every architecture runs every family") {
   std::vector<std::string> targets = emulators(runtime);
   CHECK(targets.size() > 2);
   for (const std::string &target : targets) {
-    conformance::prepare(runtime, target, problems);
+    checked::prepare(runtime, target, problems);
     api::Device device = api::Device::open(runtime, target);
     for (const checked::Problem &problem : problems) {
       CAPTURE(target);

@@ -11,8 +11,8 @@
 
 #define DOCTEST_CONFIG_IMPLEMENT
 #include "src/ops/OpSchema.h"
+#include "src/tools/checked/Prepare.h"
 #include "tests/conformance/Cases.h"
-#include "tests/conformance/Prepare.h"
 #include "tests/conformance/Session.h"
 
 #include <algorithm>
@@ -149,7 +149,7 @@ void checkAll(std::string_view op) {
     }
   }
   keepShard(problems);
-  conformance::prepare(Session::get().runtime, Session::get().device.target(), problems);
+  checked::prepare(Session::get().runtime, Session::get().device.target(), problems);
   int ran = 0;
   for (const checked::Problem &problem : problems) {
     std::string sizes;

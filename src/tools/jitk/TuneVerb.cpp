@@ -2,6 +2,7 @@
 
 #include "src/ops/OpSchema.h"
 #include "src/tools/checked/CheckedRun.h"
+#include "src/tools/checked/Prepare.h"
 #include "src/tools/jitk/Launcher.h"
 #include "src/tools/jitk/NumberOption.h"
 #include "src/tools/jitk/ProblemOptions.h"
@@ -49,23 +50,6 @@ static std::vector<std::string> namesOf(const Options &options, const api::Runti
     }
   }
   return names;
-}
-
-/// Compiles on all cores. What fails is reported where it is asked for.
-static void prepare(const api::Runtime &runtime, const api::Device &device, const std::string &line,
-                    const std::vector<std::string> &names) {
-  api::Plan plan = api::Plan::create(runtime);
-  for (const std::string &name : names) {
-    plan.add(api::Description::parse(line + " configuration=" + name));
-  }
-  std::string target = device.target();
-  jitk_prepare_options_t prepared = {};
-  prepared.target = target.c_str();
-  plan.prepare(prepared);
-  try {
-    plan.wait();
-  } catch (const api::Exception &) {
-  }
 }
 
 /// Checks the candidate; what is wrong is not timed.
@@ -142,7 +126,11 @@ static int tune(const Options &options) {
     std::printf("there is one way to build this kernel for %s\n", device.target().c_str());
     return kOk;
   }
-  prepare(runtime, device, options.problem.line(), names);
+  std::vector<std::string> descriptions;
+  for (const std::string &name : names) {
+    descriptions.push_back(options.problem.line() + " configuration=" + name);
+  }
+  checked::prepare(runtime, device.target(), descriptions);
   std::vector<Candidate> candidates;
   for (const std::string &name : names) {
     candidates.push_back(makeCandidate(options, runtime, device, name));
