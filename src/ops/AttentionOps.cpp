@@ -175,6 +175,12 @@ static OpSchema pagedAttention() {
   };
 }
 
+/// A tensor of flash_attention whose rows are the heads of a token.
+static TensorSchema tokens(std::string_view name, std::string_view type, std::vector<std::string_view> shape,
+                           Access access, std::string_view presentIf) {
+  return {name, type, std::move(shape), access, "", presentIf, "", /*rowAxes=*/2};
+}
+
 void addAttentionOps(std::vector<OpSchema> &ops) {
   ops.push_back({
       .name = "flash_attention",
@@ -184,12 +190,15 @@ void addAttentionOps(std::vector<OpSchema> &ops) {
               {"batch", Kind::Dimension, "1", "sequences"},
               {"heads", Kind::Dimension, "", "heads of Q and O"},
               {"kv_heads", Kind::Dimension, "@heads", "heads of K and V; divides heads"},
-              {"seq_q", Kind::Dimension, "", "queries of a sequence"},
-              {"seq_k", Kind::Dimension, "@seq_q", "keys of a sequence"},
+              {"seq_q", Kind::Dimension, "", "queries of a sequence; where packed, the most of one"},
+              {"seq_k", Kind::Dimension, "@seq_q", "keys of a sequence; where packed, the most of one"},
+              {"total_q", Kind::Dimension, "@seq_q", "queries of all sequences together, where packed"},
+              {"total_k", Kind::Dimension, "@seq_k", "keys of all sequences together, where packed"},
               {"head_dim", Kind::Integer, "", "length of a query and a key; a multiple of 16", {}, 16, 512},
               {"value_dim", Kind::Integer, "@head_dim", "length of a value; a multiple of 16", {}, 16, 512},
               {"causal", Kind::Flag, "false", "query i sees keys up to i + seq_k - seq_q"},
               {"varlen", Kind::Flag, "false", "each sequence has its own lengths"},
+              {"packed", Kind::Flag, "false", "sequences lie one after the other, without room between them"},
               {"dtype", Kind::Word, "bf16", "type of Q, K and V", {"bf16", "fp16"}},
               {"out_dtype", Kind::Word, "@dtype", "type of O", {"bf16", "fp16", "fp32"}},
               {"scale", Kind::Number, "1/sqrt(head_dim)", "of the scores, in fp32", {}, 0, 65536},
@@ -201,23 +210,40 @@ void addAttentionOps(std::vector<OpSchema> &ops) {
           },
       .tensors =
           {
-              {"q", "@dtype", {"batch", "seq_q", "heads", "head_dim"}, Access::Read, "", "", "", /*rowAxes=*/2},
-              {"k", "@dtype", {"batch", "seq_k", "kv_heads", "head_dim"}, Access::Read, "", "", "", /*rowAxes=*/2},
-              {"v", "@dtype", {"batch", "seq_k", "kv_heads", "value_dim"}, Access::Read, "", "", "", /*rowAxes=*/2},
+              tokens("q", "@dtype", {"batch", "seq_q", "heads", "head_dim"}, Access::Read, "!packed"),
+              tokens("k", "@dtype", {"batch", "seq_k", "kv_heads", "head_dim"}, Access::Read, "!packed"),
+              tokens("v", "@dtype", {"batch", "seq_k", "kv_heads", "value_dim"}, Access::Read, "!packed"),
+              tokens("q", "@dtype", {"total_q", "heads", "head_dim"}, Access::Read, "packed"),
+              tokens("k", "@dtype", {"total_k", "kv_heads", "head_dim"}, Access::Read, "packed"),
+              tokens("v", "@dtype", {"total_k", "kv_heads", "value_dim"}, Access::Read, "packed"),
+              {"cu_seqlens_q",
+               "int32",
+               {"batch+1"},
+               Access::Read,
+               "queries of sequence i are [cu_seqlens_q[i], cu_seqlens_q[i+1]), at most seq_q of them",
+               "packed"},
+              {"cu_seqlens_k",
+               "int32",
+               {"batch+1"},
+               Access::Read,
+               "keys of sequence i are [cu_seqlens_k[i], cu_seqlens_k[i+1]), at most seq_k of them",
+               "packed"},
               {"seq_lens_q",
                "int32",
                {"batch"},
                Access::Read,
-               "valid queries of each sequence; taken as within [0, seq_q]",
+               "valid queries of each sequence; taken as within [0, seq_q], and what it has",
                "varlen"},
               {"seq_lens_k",
                "int32",
                {"batch"},
                Access::Read,
-               "valid keys of each sequence; taken as within [0, seq_k]",
+               "valid keys of each sequence; taken as within [0, seq_k], and what it has",
                "varlen"},
-              {"o", "@out_dtype", {"batch", "seq_q", "heads", "value_dim"}, Access::Written, "", "", "", /*rowAxes=*/2},
-              {"lse", "fp32", {"batch", "heads", "seq_q"}, Access::Written, "natural logarithm"},
+              tokens("o", "@out_dtype", {"batch", "seq_q", "heads", "value_dim"}, Access::Written, "!packed"),
+              tokens("o", "@out_dtype", {"total_q", "heads", "value_dim"}, Access::Written, "packed"),
+              {"lse", "fp32", {"batch", "heads", "seq_q"}, Access::Written, "natural logarithm", "!packed"},
+              {"lse", "fp32", {"heads", "total_q"}, Access::Written, "natural logarithm", "packed"},
           },
       .scalars = {},
       .multiples = {{"heads", "kv_heads"}},

@@ -70,6 +70,15 @@ inline void setIntegers(HostTensor &tensor, std::span<const int32_t> values) {
 /// NaN in every dtype that outputs and guards have.
 inline constexpr uint8_t kPoison = 0xFF;
 
+/// Ascending offsets of `batch` sequences in [0, tokens]: the second is empty, the first begins after the tokens do,
+/// and the last ends before they do.
+std::vector<int32_t> drawOffsets(int64_t batch, int64_t tokens, Random &random);
+
+/// Lengths and offsets that are not given, of flash_attention: among lengths the longest and none. Keys and values of
+/// no sequence are NaN.
+void fillFlashAttention(const Description &description, const Sizes &sizes, const GivenValues &given, Random &random,
+                        std::vector<HostTensor> &tensors);
+
 /// Queries and keys of norm about 1, gates -0.1 U and beta sigmoid(U). In small problems, which are there for the
 /// edges, every other head has gates of 0, -1000, -inf and between. Where they are not given, offsets leave the second
 /// sequence empty and some tokens at both ends to none, and the slots of a pool are drawn without repeats, none for the

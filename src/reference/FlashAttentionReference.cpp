@@ -2,6 +2,7 @@
 #include "src/reference/AttentionRow.h"
 #include "src/reference/Numeric.h"
 #include "src/reference/References.h"
+#include "src/reference/TokenSpans.h"
 
 #include <algorithm>
 #include <limits>
@@ -11,26 +12,28 @@ namespace {
 
 /// The problem's sizes and operands.
 struct Attention {
-  int64_t batch, heads, keyHeads, queries, keys, headDim, valueDim;
+  int64_t heads, keyHeads, headDim, valueDim;
   double scale; ///< of the scores
   bool causal;
   double roundoff;    ///< of the weights, which are rounded to the inputs' dtype
   double outRoundoff; ///< of the output
   std::vector<float> q, k, v;
-  std::vector<int32_t> numQueries, numKeys; ///< of each sequence
+  std::vector<TokenSpan> queries, keys; ///< of each sequence
 };
 
 } // namespace
 
-static AttentionRow attend(const Attention &p, int64_t sequence, int64_t head, int64_t query) {
-  int64_t seen = p.numKeys[size_t(sequence)];
+/// `query` counts from the first of its sequence.
+static AttentionRow attend(const Attention &p, size_t sequence, int64_t head, int64_t query) {
+  auto [firstKey, numKeys] = p.keys[sequence];
+  int64_t seen = numKeys;
   if (p.causal) {
-    seen = std::min(seen, query + p.numKeys[size_t(sequence)] - p.numQueries[size_t(sequence)] + 1);
+    seen = std::min(seen, query + numKeys - p.queries[sequence].count + 1);
   }
   int64_t keyHead = head / (p.heads / p.keyHeads);
   std::vector<const float *> keys, values;
   for (int64_t key = 0; key < seen; ++key) {
-    int64_t row = (sequence * p.keys + key) * p.keyHeads + keyHead;
+    int64_t row = (firstKey + key) * p.keyHeads + keyHead;
     keys.push_back(p.k.data() + row * p.headDim);
     values.push_back(p.v.data() + row * p.valueDim);
   }
@@ -40,49 +43,58 @@ static AttentionRow attend(const Attention &p, int64_t sequence, int64_t head, i
                        .roundoff = p.roundoff,
                        .outRoundoff = p.outRoundoff,
                        .lseOfNothing = -std::numeric_limits<double>::infinity()};
-  return attendRow(rules, p.q.data() + ((sequence * p.queries + query) * p.heads + head) * p.headDim, keys, values);
+  int64_t row = (p.queries[sequence].begin + query) * p.heads + head;
+  return attendRow(rules, p.q.data() + row * p.headDim, keys, values);
 }
 
 static Attention gather(const Description &description, const Sizes &sizes, const Operands &operands) {
-  Attention p{sizes["batch"],
-              sizes["heads"],
-              sizes["kv_heads"],
-              sizes["seq_q"],
-              sizes["seq_k"],
-              sizes["head_dim"],
-              sizes["value_dim"],
-              numberOf("scale", description),
-              description.flag("causal"),
-              unitRoundoff(description.word("dtype")),
-              unitRoundoff(description.word("out_dtype")),
-              operands.decoded("q"),
-              operands.decoded("k"),
-              operands.decoded("v"),
-              {},
-              {}};
-  p.numQueries.assign(size_t(p.batch), int32_t(p.queries));
-  p.numKeys.assign(size_t(p.batch), int32_t(p.keys));
-  if (description.flag("varlen")) {
-    p.numQueries = operands.integers("seq_lens_q");
-    p.numKeys = operands.integers("seq_lens_k");
-  }
-  for (int64_t sequence = 0; sequence < p.batch; ++sequence) {
-    int32_t &queries = p.numQueries[size_t(sequence)], &keys = p.numKeys[size_t(sequence)];
-    queries = std::clamp<int32_t>(queries, 0, int32_t(p.queries));
-    keys = std::clamp<int32_t>(keys, 0, int32_t(p.keys));
-  }
-  return p;
+  return {.heads = sizes["heads"],
+          .keyHeads = sizes["kv_heads"],
+          .headDim = sizes["head_dim"],
+          .valueDim = sizes["value_dim"],
+          .scale = numberOf("scale", description),
+          .causal = description.flag("causal"),
+          .roundoff = unitRoundoff(description.word("dtype")),
+          .outRoundoff = unitRoundoff(description.word("out_dtype")),
+          .q = operands.decoded("q"),
+          .k = operands.decoded("k"),
+          .v = operands.decoded("v"),
+          .queries = querySpans(description, sizes, operands),
+          .keys = keySpans(description, sizes, operands)};
 }
 
-std::vector<Expected> expectFlashAttention(const Description &description, const Sizes &sizes, const Operands &operands,
-                                           uint64_t seed) {
+/// The op says nothing of queries that are of two sequences.
+static Status checkQueries(const std::vector<TokenSpan> &queries) {
+  for (size_t sequence = 1; sequence < queries.size(); ++sequence) {
+    if (queries[sequence].begin < queries[sequence - 1].begin) {
+      return invalidArgument("a check needs sequences that are specified: cu_seqlens_q descends to " +
+                             std::to_string(queries[sequence].begin) + ", where sequence " + std::to_string(sequence) +
+                             " begins, after " + std::to_string(queries[sequence - 1].begin));
+    }
+  }
+  return okStatus();
+}
+
+Result<std::vector<Expected>> expectFlashAttention(const Description &description, const Sizes &sizes,
+                                                   const Operands &operands, uint64_t seed) {
   Attention p = gather(description, sizes, operands);
-  AttentionOutputs outputs{p.batch, p.queries, p.heads, p.valueDim, p.keys * (p.headDim + p.valueDim)};
-  std::vector<Expected> expected = expectAttention(outputs, seed, [&](int64_t sequence, int64_t query, int64_t head) {
-    bool exists = query < p.numQueries[size_t(sequence)];
-    return exists ? attend(p, sequence, head, query) : untouchedRow(p.valueDim);
+  JITK_TRY(checkQueries(p.queries));
+  // Packed ones are as those of one sequence.
+  bool isPacked = description.flag("packed");
+  int64_t places = isPacked ? 1 : sizes["batch"], queries = sizes[isPacked ? "total_q" : "seq_q"];
+  constexpr size_t kNone = SIZE_MAX;
+  std::vector<size_t> sequenceOf(size_t(places * queries), kNone);
+  for (size_t sequence = 0; sequence < p.queries.size(); ++sequence) {
+    std::fill_n(sequenceOf.begin() + p.queries[sequence].begin, p.queries[sequence].count, sequence);
+  }
+  AttentionOutputs outputs{places, queries, p.heads, p.valueDim, sizes["seq_k"] * (p.headDim + p.valueDim)};
+  std::vector<Expected> expected = expectAttention(outputs, seed, [&](int64_t place, int64_t query, int64_t head) {
+    int64_t token = place * queries + query;
+    size_t sequence = sequenceOf[size_t(token)];
+    return sequence == kNone ? untouchedRow(p.valueDim) : attend(p, sequence, head, token - p.queries[sequence].begin);
   });
-  expected.front().restIsFinite = !description.flag("varlen"); // else there are rows that keep their bytes
+  // Else there are rows that keep their bytes.
+  expected.front().restIsFinite = !isPacked && !description.flag("varlen");
   return expected;
 }
 

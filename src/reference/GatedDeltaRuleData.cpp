@@ -1,4 +1,5 @@
 #include "src/reference/Data.h"
+#include "src/reference/TokenSpans.h"
 
 #include <algorithm>
 #include <cmath>
@@ -21,9 +22,7 @@ static double edgeGate(Random &random) {
   return kGates[random.below(std::size(kGates))];
 }
 
-/// Ascending offsets of sequences in [0, tokens]: the second is empty, the first begins after the tokens do, and the
-/// last ends before they do.
-static std::vector<int32_t> drawOffsets(int64_t batch, int64_t tokens, Random &random) {
+std::vector<int32_t> drawOffsets(int64_t batch, int64_t tokens, Random &random) {
   int64_t first = std::min<int64_t>(tokens / 8, 2), end = tokens - std::min<int64_t>(tokens / 8, 5);
   std::vector<int32_t> offsets = {int32_t(first)};
   for (int64_t i = 1; i < batch; ++i) {
@@ -35,21 +34,6 @@ static std::vector<int32_t> drawOffsets(int64_t batch, int64_t tokens, Random &r
     offsets[2] = offsets[1];
   }
   return offsets;
-}
-
-/// Tokens that no sequence has.
-static void poisonTokensOutside(HostTensor &tensor, const std::vector<int32_t> &offsets, int64_t tokens) {
-  std::vector<bool> isIn(size_t(tokens), false);
-  for (size_t i = 0; i + 1 < offsets.size(); ++i) {
-    int64_t begin = std::clamp<int64_t>(offsets[i], 0, tokens);
-    std::fill(isIn.begin() + begin, isIn.begin() + std::clamp<int64_t>(offsets[i + 1], begin, tokens), true);
-  }
-  auto bytes = std::ptrdiff_t(tensor.bytes.size() / size_t(std::max<int64_t>(tokens, 1)));
-  for (int64_t token = 0; token < tokens; ++token) {
-    if (!isIn[size_t(token)]) {
-      std::fill_n(tensor.bytes.begin() + token * bytes, bytes, kPoison);
-    }
-  }
 }
 
 static std::vector<int32_t> drawSlots(int64_t batch, int64_t slots, Random &random) {
@@ -87,7 +71,7 @@ void fillGatedDeltaRule(const Description &description, const Sizes &sizes, cons
       setIntegers(*offsets, drawOffsets(sizes["batch"], tokens, random));
     }
     for (const char *name : {"q", "k", "v", "g", "beta"}) {
-      poisonTokensOutside(*find(tensors, name), Operands(tensors).integers("cu_seqlens"), tokens);
+      poisonOutside(*find(tensors, name), packedSpans(Operands(tensors).integers("cu_seqlens"), tokens), tokens);
     }
   }
   if (HostTensor *indices = find(tensors, "state_indices"); indices && !given.contains("state_indices")) {

@@ -118,27 +118,6 @@ static std::vector<uint8_t> smallIntegers(const TensorShape &shape, Random &rand
   return bytes;
 }
 
-/// Lengths of sequences in [0, longest]: the first is the longest, the second is 0.
-static std::vector<uint8_t> randomLengths(const TensorShape &shape, int64_t longest, Random &random) {
-  std::vector<uint8_t> bytes(size_t(shape.bytes()));
-  for (int64_t i = 0; i < shape.numElements(); ++i) {
-    int32_t length = int32_t(i == 0 ? longest : i == 1 ? 0 : random.below(longest + 1));
-    std::memcpy(bytes.data() + i * int64_t(sizeof(length)), &length, sizeof(length));
-  }
-  return bytes;
-}
-
-/// Poisons the rows of [batch, sequence, ...] past each sequence's length.
-static void poisonPastLengths(HostTensor &tensor, const std::vector<int32_t> &lengths) {
-  size_t rowBytes = tensor.bytes.size() / size_t(tensor.shape.sizes[0] * tensor.shape.sizes[1]);
-  for (int64_t batch = 0; batch < tensor.shape.sizes[0]; ++batch) {
-    int64_t length = std::clamp<int64_t>(lengths[size_t(batch)], 0, tensor.shape.sizes[1]);
-    size_t begin = size_t(batch * tensor.shape.sizes[1] + length) * rowBytes;
-    size_t end = size_t((batch + 1) * tensor.shape.sizes[1]) * rowBytes;
-    std::memset(tensor.bytes.data() + begin, kPoison, end - begin);
-  }
-}
-
 /// The least value of an integer dtype, and the one behind the largest; equal ones for what is none.
 static std::pair<Number, Number> rangeOf(std::string_view dtype) {
   if (dtype == "uint8") {
@@ -206,6 +185,9 @@ static bool isFilledLater(const Description &description, std::string_view tenso
   if (description.op() == "grouped_fp8_block_matmul") {
     return tensor == "row_group" || tensor == "valid_rows";
   }
+  if (description.op() == "flash_attention") {
+    return tensor.starts_with("seq_lens") || tensor.starts_with("cu_seqlens");
+  }
   constexpr std::string_view kOfDeltaRule[] = {"q", "k", "g", "beta"};
   if (description.op() == "gated_delta_rule") {
     return std::ranges::find(kOfDeltaRule, tensor) != std::end(kOfDeltaRule);
@@ -227,9 +209,6 @@ Result<std::vector<HostTensor>> makeTensors(const Description &description, cons
       JITK_ASSIGN(tensor.bytes, givenIntegers(shape, found->second));
     } else if (shape.access == Access::Written || isFilledLater(description, shape.name)) {
       tensor.bytes.assign(size_t(shape.bytes()), kPoison);
-    } else if (shape.name == "seq_lens_q" || shape.name == "seq_lens_k") {
-      Sizes values(description, sizes);
-      tensor.bytes = randomLengths(shape, values[shape.name == "seq_lens_q" ? "seq_q" : "seq_k"], random);
     } else if (isUserKernel(description) && (shape.dtype.starts_with("int") || shape.dtype == "uint8")) {
       tensor.bytes = smallIntegers(shape, random);
     } else {
@@ -237,14 +216,8 @@ Result<std::vector<HostTensor>> makeTensors(const Description &description, cons
     }
     tensors.push_back(std::move(tensor));
   }
-  if (description.op() == "flash_attention" && description.flag("varlen")) {
-    Operands operands(tensors);
-    std::vector<int32_t> keys = operands.integers("seq_lens_k");
-    for (HostTensor &tensor : tensors) {
-      if ((tensor.shape.name == "k" || tensor.shape.name == "v") && !tensor.bytes.empty()) {
-        poisonPastLengths(tensor, keys);
-      }
-    }
+  if (description.op() == "flash_attention") {
+    fillFlashAttention(description, Sizes(description, sizes), given, random, tensors);
   }
   if (description.op() == "gated_delta_rule") {
     fillGatedDeltaRule(description, Sizes(description, sizes), given, random, tensors);

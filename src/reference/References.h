@@ -42,7 +42,8 @@ Result<std::vector<Expected>> expectGatedDeltaRule(const Description &descriptio
 /// Of mla_decode and paged_attention.
 std::vector<Expected> expectPagedDecode(const Description &description, const Sizes &sizes, const Operands &operands,
                                         uint64_t seed, double scale);
-std::vector<Expected> expectFlashAttention(const Description &description, const Sizes &sizes, const Operands &operands,
-                                           uint64_t seed);
+/// Fails with InvalidArgument where queries are of two sequences: offsets that descend before a sequence.
+Result<std::vector<Expected>> expectFlashAttention(const Description &description, const Sizes &sizes,
+                                                   const Operands &operands, uint64_t seed);
 
 } // namespace jitk::reference

@@ -285,6 +285,66 @@ const std::vector<checked::Problem> &edgeCases() {
        {{"batch", 2}, {"heads", 2}, {"kv_heads", 1}, {"seq_q", 19}, {"seq_k", 83}}},
       {"flash_attention heads=2 seq_q=256 seq_k=320 head_dim=256 k_stride=1024 v_stride=1024", {}},
 
+      // flash_attention of packed sequences: none, one token, tiles and blocks that the next sequence begins in,
+      // offsets
+      // out of range, more tokens than a sequence may have, no tokens at all, lengths below those of the offsets.
+      {"flash_attention batch=3 heads=2 kv_heads=1 seq_q=64 seq_k=90 total_q=100 total_k=150 head_dim=64 packed=true "
+       "causal=true",
+       {}},
+      {"flash_attention batch=5 heads=2 kv_heads=1 seq_q=200 seq_k=300 total_q=330 total_k=500 head_dim=128 "
+       "packed=true",
+       {},
+       1,
+       {{"cu_seqlens_q", {0, 0, 1, 130, 330, 330}}, {"cu_seqlens_k", {0, 1, 1, 300, 429, 500}}}},
+      {"flash_attention batch=5 heads=4 kv_heads=2 seq_q=200 seq_k=300 total_q=407 total_k=700 head_dim=128 "
+       "packed=true "
+       "causal=true out_dtype=fp32",
+       {},
+       1,
+       {{"cu_seqlens_q", {3, 131, 195, 325, 325, 400}}, {"cu_seqlens_k", {0, 257, 258, 266, 400, 690}}}},
+      {"flash_attention batch=4 heads=2 kv_heads=1 seq_q=100 seq_k=60 total_q=180 total_k=130 head_dim=64 packed=true "
+       "causal=true dtype=fp16",
+       {},
+       1,
+       {{"cu_seqlens_q", {-9, 7, 7, 130, INT_MAX}}, {"cu_seqlens_k", {INT_MIN, 5, 3, 100, 1000}}}},
+      {"flash_attention batch=3 heads=2 seq_q=40 seq_k=64 total_q=150 total_k=260 head_dim=64 packed=true",
+       {},
+       1,
+       {{"cu_seqlens_q", {0, 50, 110, 150}}, {"cu_seqlens_k", {10, 100, 164, 230}}}},
+      {"flash_attention batch=3 heads=1 seq_q=140 seq_k=260 total_q=300 total_k=500 head_dim=192 value_dim=128 "
+       "packed=true varlen=true causal=true",
+       {},
+       1,
+       {{"cu_seqlens_q", {0, 140, 147, 300}},
+        {"cu_seqlens_k", {0, 255, 263, 500}},
+        {"seq_lens_q", {130, 20, 500}},
+        {"seq_lens_k", {254, -1, 200}}}},
+      {"flash_attention batch=3 heads=2 kv_heads=1 seq_q=130 seq_k=200 total_q=280 total_k=400 head_dim=256 "
+       "packed=true "
+       "q_stride=520 k_stride=512 v_stride=776 o_stride=528",
+       {},
+       1,
+       {{"cu_seqlens_q", {0, 130, 150, 277}}, {"cu_seqlens_k", {0, 200, 265, 397}}}},
+      {"flash_attention batch=2 heads=2 seq_q=30 seq_k=70 total_q=45 total_k=90 head_dim=64 packed=true causal=true "
+       "q_stride=129 k_stride=131",
+       {}},
+      {"flash_attention batch=2 heads=1 seq_q=30 seq_k=70 total_q=50 total_k=100 head_dim=80 value_dim=48 packed=true",
+       {}},
+      {"flash_attention batch=* heads=* kv_heads=* seq_q=* seq_k=* head_dim=64 packed=true causal=true",
+       {{"batch", 5},
+        {"heads", 2},
+        {"kv_heads", 1},
+        {"seq_q", 150},
+        {"seq_k", 170},
+        {"total_q", 300},
+        {"total_k", 400}}},
+      {"flash_attention batch=* heads=2 seq_q=*<=64 seq_k=* total_q=*%8 total_k=* head_dim=64 packed=true",
+       {{"batch", 3}, {"seq_q", 50}, {"seq_k", 70}, {"total_q", 152}, {"total_k", 0}}},
+      {"flash_attention batch=* heads=2 seq_q=* seq_k=* head_dim=64 packed=true",
+       {{"batch", 3}, {"seq_q", 50}, {"seq_k", 70}, {"total_q", 0}, {"total_k", 100}}},
+      {"flash_attention batch=* heads=2 seq_q=* seq_k=* head_dim=64 packed=true",
+       {{"batch", 0}, {"seq_q", 50}, {"seq_k", 70}, {"total_q", 90}, {"total_k", 100}}},
+
       // fp8_block_matmul: scale blocks that are whole and cut in each dimension.
       {"fp8_block_matmul m=64 n=128 k=128 out_dtype=fp16", {}},
       {"fp8_block_matmul m=17 n=200 k=300 out_dtype=bf16", {}},
@@ -645,6 +705,7 @@ const std::vector<checked::Problem> &configurationCases() {
       {"flash_attention batch=2 heads=4 kv_heads=2 seq_q=200 seq_k=300 head_dim=128 causal=true", {}},
       {"flash_attention heads=2 seq_q=150 seq_k=190 head_dim=256 dtype=fp16", {}},
       {"flash_attention heads=1 seq_q=70 seq_k=200 head_dim=192 value_dim=128", {}},
+      {"flash_attention batch=3 heads=2 seq_q=150 seq_k=200 total_q=330 total_k=410 head_dim=128 packed=true", {}},
       {"fp8_block_matmul m=200 n=328 k=272", {}},
       {"fp8_block_matmul m=200 n=328 k=1008", {}}, // scales by TMA
       {"fp8_block_matmul m=20 n=72 k=4080 out_dtype=fp16", {}},
@@ -750,6 +811,12 @@ const std::vector<checked::Problem> &fullSizes() {
       {"flash_attention batch=2 heads=32 kv_heads=8 seq_q=512 seq_k=4096 head_dim=128 causal=true dtype=fp16", {}},
       {"flash_attention batch=8 heads=32 kv_heads=8 seq_q=2048 head_dim=128 causal=true varlen=true", {}},
       {"flash_attention batch=6 heads=16 kv_heads=4 seq_q=1000 seq_k=3000 head_dim=64 varlen=true dtype=fp16", {}},
+      {"flash_attention batch=8 heads=32 kv_heads=8 seq_q=4096 total_q=8192 total_k=8192 head_dim=128 causal=true "
+       "packed=true",
+       {}},
+      {"flash_attention batch=6 heads=16 kv_heads=4 seq_q=1000 seq_k=3000 total_q=3000 total_k=9000 head_dim=64 "
+       "packed=true dtype=fp16",
+       {}},
       {"flash_attention batch=6 heads=16 kv_heads=2 seq_q=700 seq_k=2000 head_dim=256 causal=true varlen=true", {}},
       {"fp8_block_matmul m=128 n=256 k=512 out_dtype=fp16", {}},
       {"fp8_block_matmul m=64 n=128 k=128 out_dtype=fp16", {}},

@@ -16,6 +16,7 @@
 #include "tests/conformance/Session.h"
 
 #include <algorithm>
+#include <climits>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -278,6 +279,24 @@ TEST_SUITE("conformance") {
       checked::Problem problem = {.description = text, .values = {{"cu_seqlens", {0, 30, 7, 90, -5}}}, .mayRace = true};
       checked::Outcome outcome = checked::run(Session::get().runtime, Session::get().device, problem, /*check=*/false);
       CHECK(outcome.damage.empty());
+    }
+  }
+  TEST_CASE("flash_attention stays in its tensors where offsets descend") {
+    for (const char *form : {"head_dim=64", "head_dim=64 causal=true", "head_dim=48 causal=true"}) {
+      std::string text = "flash_attention batch=5 heads=2 kv_heads=1 seq_q=90 seq_k=100 total_q=120 total_k=150 "
+                         "packed=true " +
+                         std::string(form);
+      CAPTURE(text);
+      checked::Problem problem = {
+          .description = text,
+          .values = {{"cu_seqlens_q", {0, 80, 7, 900, -5, 119}}, {"cu_seqlens_k", {140, 30, 160, -70, INT_MAX, 2}}},
+          .mayRace = true};
+      checked::Outcome outcome = checked::run(Session::get().runtime, Session::get().device, problem, /*check=*/false);
+      CHECK(outcome.damage.empty());
+      CHECK_THROWS_WITH_AS(checked::run(Session::get().runtime, Session::get().device, problem),
+                           "a check needs sequences that are specified: cu_seqlens_q descends to 7, where sequence 2 "
+                           "begins, after 80",
+                           std::invalid_argument);
     }
   }
   TEST_CASE("gated_delta_rule is not checked where it is not specified") {

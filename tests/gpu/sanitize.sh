@@ -50,6 +50,7 @@ matmul m=* n=256 k=512 b_layout=col --size m=70
 matmul m=* n=* k=*%8 dtype=fp16 --size m=130 --size n=200 --size k=136
 flash_attention heads=2 kv_heads=1 seq_q=150 seq_k=200 head_dim=128 causal=true
 flash_attention batch=3 heads=1 seq_q=100 seq_k=150 head_dim=64 varlen=true
+flash_attention batch=3 heads=2 kv_heads=1 seq_q=100 seq_k=150 total_q=230 total_k=310 head_dim=128 causal=true packed=true
 flash_attention batch=10 heads=8 kv_heads=2 seq_q=300 head_dim=64 causal=true
 flash_attention heads=1 seq_q=2100 seq_k=200 head_dim=64
 flash_attention heads=1 seq_q=140 seq_k=200 head_dim=256 causal=true

@@ -1,6 +1,7 @@
 #include "src/kernels/attention/AttentionTile.h"
 
 #include "src/kernels/Configuration.h"
+#include "src/kernels/attention/AttentionSequences.h"
 #include "src/kernels/vocabulary/DimensionParts.h"
 #include "src/runtime/SharedMemory.h"
 
@@ -45,7 +46,7 @@ struct Problem {
       : headDim(description.integer("head_dim")), valueDim(description.integer("value_dim")),
         outputBytes(description.word("out_dtype") == "fp32" ? 4 : 2),
         queries(sizeOf(description.dimension("seq_q"), 4096)), keys(sizeOf(description.dimension("seq_k"), 8192)),
-        isCausal(description.flag("causal")), isVarlen(description.flag("varlen")),
+        isCausal(description.flag("causal")), isVarlen(AttentionSequences(description).differ()),
         mostHeads(mostOf(description.dimension("batch")) * mostOf(description.dimension("heads"))),
         mostQueries(mostOf(description.dimension("seq_q"))),
         keyHeads(sizeOf(description.dimension("batch"), 64) * sizeOf(description.dimension("kv_heads"), 1)),

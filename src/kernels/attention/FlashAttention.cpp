@@ -10,11 +10,11 @@
 
 #include "src/kernels/attention/FlashAttention.h"
 
+#include "src/kernels/attention/AttentionSequences.h"
 #include "src/kernels/attention/PersistentAttention.h"
 #include "src/kernels/vocabulary/DimensionParts.h"
 #include "src/kernels/vocabulary/OnlineSoftmax.h"
 #include "src/kernels/vocabulary/Raster.h"
-#include "src/kernels/vocabulary/Sequences.h"
 #include "src/ops/ScalarDefault.h"
 
 #include <limits>
@@ -33,7 +33,7 @@ struct PlainTile {
   unsigned numWarps;
 };
 
-/// Where a sequence of one head lies in a [batch, sequence, heads, dim] tensor.
+/// Where a sequence of one head lies in a [batch, sequence, heads, dim] tensor, or in a packed one.
 struct HeadView {
   MatrixView matrix;
   SmallVector<DimensionPart> chunks;
@@ -59,16 +59,26 @@ class FlashAttentionWriter {
 public:
   FlashAttentionWriter(KernelBuilder &b, const Description &description, const PlainTile &tile)
       : b_(b), description_(description), tile_(tile), type_(elementTypeOf(description.word("dtype"), *b.getContext())),
-        causal_(description.flag("causal")) {}
+        sequences_(description), causal_(description.flag("causal")) {}
 
   void write() {
+    place();
+    if (sequences_.arePacked()) {
+      // A sequence without queries may begin where the tensors end.
+      b_.ifElse(b_.lessThan(firstQuery_, queryRange_.count), [&] { writeTile(); });
+    } else {
+      writeTile();
+    }
+  }
+
+private:
+  void writeTile() {
     locate();
     loadQueries();
     SmallVector<Value> carried = loopOverKeys();
     storeResult({carried[0], carried[1]}, ArrayRef(carried).drop_front(2));
   }
-
-private:
+  void place();
   void locate();
   void loadQueries();
   SmallVector<Value> loopOverKeys();
@@ -76,16 +86,18 @@ private:
   Value scores(Value keyRows, Value firstKey, bool masked);
   void storeResult(const SoftmaxState &state, ArrayRef<Value> accumulators);
 
-  HeadView headView(StringRef tensor, StringRef sequence, StringRef heads, Value head, int64_t dim);
+  HeadView headView(StringRef tensor, StringRef sequence, const SequenceRows &rows, StringRef heads, Value head,
+                    int64_t dim);
   Value chunkPointers(const HeadView &view, Value rows, const DimensionPart &chunk);
-  Value sequenceLength(StringRef size, StringRef lengths);
 
   KernelBuilder &b_;
   const Description &description_;
   const PlainTile tile_;
   Type type_;
+  AttentionSequences sequences_;
   bool causal_;
   Value batch_, head_, firstQuery_;
+  SequenceRows queryRange_, keyRange_;
   Value numQueries_, numKeys_;
   Value queryRows_; ///< i32 [m]
   Value diagonal_;  ///< numKeys - numQueries: query i sees keys up to i + diagonal
@@ -95,10 +107,10 @@ private:
 
 } // namespace
 
-HeadView FlashAttentionWriter::headView(StringRef tensor, StringRef sequence, StringRef heads, Value head,
-                                        int64_t dim) {
+HeadView FlashAttentionWriter::headView(StringRef tensor, StringRef sequence, const SequenceRows &rows, StringRef heads,
+                                        Value head, int64_t dim) {
   KernelBuilder &b = b_;
-  Value row = b.mul(b.toI64(batch_), b.toI64(b.size(sequence)));
+  Value row = rows.first ? b.toI64(rows.first) : b.mul(b.toI64(batch_), b.toI64(b.size(sequence)));
   MatrixView matrix = b.matrix(tensor, b.mul(b.toI64(b.size(heads)), b.i64(dim)));
   // Where tokens lie side by side, heads are counted, which takes one product less.
   Value first = b.rowStride(tensor) ? b.add(b.mul(row, matrix.rowStride), b.mul(b.toI64(head), b.i64(dim)))
@@ -106,31 +118,30 @@ HeadView FlashAttentionWriter::headView(StringRef tensor, StringRef sequence, St
   return {{b.advance(matrix.base, first), matrix.rowStride}, splitDimension(dim, kLeastPart)};
 }
 
-Value FlashAttentionWriter::sequenceLength(StringRef size, StringRef lengths) {
-  if (!description_.flag("varlen")) {
-    return b_.size(size);
-  }
-  return clampLength(b_, b_.load(b_.advance(b_.tensorParameter(lengths), batch_)), b_.size(size));
-}
-
-void FlashAttentionWriter::locate() {
+void FlashAttentionWriter::place() {
   KernelBuilder &b = b_;
   SmallVector<Value> place = placeInFoldedGrid(b, {b.ceilDiv(b.size("seq_q"), tile_.m), b.size("heads")});
   firstQuery_ = b.mul(place[0], b.i32(tile_.m));
   head_ = place[1];
   batch_ = place[2];
-  numQueries_ = sequenceLength("seq_q", "seq_lens_q");
-  numKeys_ = sequenceLength("seq_k", "seq_lens_k");
+  queryRange_ = sequences_.queries(b, batch_);
+  keyRange_ = sequences_.keys(b, batch_);
+  numQueries_ = queryRange_.count;
+  numKeys_ = keyRange_.count;
+}
+
+void FlashAttentionWriter::locate() {
+  KernelBuilder &b = b_;
   diagonal_ = b.sub(numKeys_, numQueries_);
   queryRows_ = b.add(b.splat(firstQuery_, {tile_.m}), b.range(tile_.m));
 
   Value group = b.div(b.size("heads"), b.size("kv_heads"));
   Value keyHead = b.div(head_, group);
   int64_t headDim = description_.integer("head_dim"), valueDim = description_.integer("value_dim");
-  queries_ = headView("q", "seq_q", "heads", head_, headDim);
-  keys_ = headView("k", "seq_k", "kv_heads", keyHead, headDim);
-  values_ = headView("v", "seq_k", "kv_heads", keyHead, valueDim);
-  output_ = headView("o", "seq_q", "heads", head_, valueDim);
+  queries_ = headView("q", "seq_q", queryRange_, "heads", head_, headDim);
+  keys_ = headView("k", "seq_k", keyRange_, "kv_heads", keyHead, headDim);
+  values_ = headView("v", "seq_k", keyRange_, "kv_heads", keyHead, valueDim);
+  output_ = headView("o", "seq_q", queryRange_, "heads", head_, valueDim);
 }
 
 Value FlashAttentionWriter::chunkPointers(const HeadView &view, Value rows, const DimensionPart &chunk) {
@@ -231,9 +242,7 @@ void FlashAttentionWriter::storeResult(const SoftmaxState &state, ArrayRef<Value
     Value result = b.mulf(accumulator, b.asColumn(normalizer, chunk.size));
     b.store(chunkPointers(output_, queryRows_, chunk), b.convert(result, outputType), b.asColumn(inRange, chunk.size));
   }
-  // lse is [batch, heads, seq_q].
-  Value index = b.add(b.mul(b.toI64(batch_), b.toI64(b.size("heads"))), b.toI64(head_));
-  Value base = b.advance(b.tensorParameter("lse"), b.mul(index, b.toI64(b.size("seq_q"))));
+  Value base = sequences_.logSums(b, batch_, head_, queryRange_);
   b.store(b.pointers(base, queryRows_), logSumExp(b, state, -std::numeric_limits<double>::infinity()), inRange);
 }
 
@@ -243,15 +252,11 @@ static KernelSignature makeSignature(const Description &description, MLIRContext
   for (const char *name : {"q", "k", "v"}) {
     signature.tensor(name, type);
   }
-  if (description.flag("varlen")) {
-    signature.tensor("seq_lens_q", elementTypeOf("int32", context), 4);
-    signature.tensor("seq_lens_k", elementTypeOf("int32", context), 4);
-  }
+  AttentionSequences sequences(description);
+  sequences.declareTensors(signature, context);
   signature.tensor("o", elementTypeOf(description.word("out_dtype"), context));
   signature.tensor("lse", elementTypeOf("fp32", context), 4);
-  for (const char *name : {"batch", "heads", "kv_heads", "seq_q", "seq_k"}) {
-    signature.dimension(name, description.dimension(name));
-  }
+  sequences.declareDimensions(signature, description);
   return signature;
 }
 

@@ -1,5 +1,6 @@
 #include "src/kernels/attention/PersistentAttention.h"
 
+#include "src/kernels/attention/AttentionSequences.h"
 #include "src/kernels/vocabulary/DimensionParts.h"
 #include "src/kernels/vocabulary/ItemQueue.h"
 #include "src/kernels/vocabulary/KernelProgram.h"
@@ -7,7 +8,6 @@
 #include "src/kernels/vocabulary/Raster.h"
 #include "src/kernels/vocabulary/Ring.h"
 #include "src/kernels/vocabulary/Roles.h"
-#include "src/kernels/vocabulary/Sequences.h"
 #include "src/kernels/vocabulary/TileRows.h"
 #include "src/kernels/vocabulary/TileStore.h"
 #include "src/ops/ScalarDefault.h"
@@ -49,7 +49,7 @@ static bool canCutValues(const Description &description) {
 
 bool servesPersistentAttention(const Description &description, const Target &target) {
   constexpr int64_t kMostParts = 2, kMostDim = 256, kRowBytes = 16;
-  if (description.flag("varlen") && !canCutValues(description)) {
+  if (AttentionSequences(description).differ() && !canCutValues(description)) {
     return false;
   }
   int64_t headDim = description.integer("head_dim"), valueDim = description.integer("value_dim");
@@ -72,6 +72,7 @@ struct Shapes {
   SharedTile resultTile(const DimensionPart &part) const { return {kConsumerRows, part.size, outputType}; }
 
   AttentionTile tile;
+  AttentionSequences sequences;
   llvm::SmallVector<int64_t> keyParts;
   int64_t headDim, valueDim;
   llvm::SmallVector<DimensionPart> headParts, valueParts;
@@ -86,7 +87,8 @@ struct Shapes {
 /// A tile of queries of one head.
 struct WorkItem {
   Value firstQuery, head, keyHead, batch; ///< i32
-  Value numQueries, numKeys;              ///< of the sequence; i32
+  SequenceRows queries, keys;             ///< of the sequence
+  Value numQueries, numKeys;              ///< the same: how many; i32
   Value numBlocks;                        ///< of keys that some row sees, at least one; i32
 };
 
@@ -109,9 +111,10 @@ private:
   Carried ifThereAreKeys(const WorkItem &item, llvm::function_ref<Carried()> body, ValueRange otherwise);
   /// Runs `body` if the item has queries: one past the end of its sequence has none.
   void ifThereAreQueries(const WorkItem &item, KernelBuilder::Body body);
-  Value length(llvm::StringRef size, llvm::StringRef lengths, Value batch);
   WorkItem locate(Value number);
   Value firstKeyOf(const WorkItem &item, Value index);
+  /// Where TMA finds a row of a sequence and a column.
+  Carried originOf(const WorkItem &item, const SequenceRows &rows, Value row, Value column);
 
   void produce();
   Carried produce(const WorkItem &item, ValueRange carried);
@@ -177,11 +180,11 @@ private:
 } // namespace
 
 Shapes::Shapes(const Description &description, const AttentionTile &chosen, MLIRContext &context)
-    : tile(chosen), keyParts(chosen.keyParts()), headDim(description.integer("head_dim")),
+    : tile(chosen), sequences(description), keyParts(chosen.keyParts()), headDim(description.integer("head_dim")),
       valueDim(description.integer("value_dim")), headParts(splitDimension(headDim, kLeastPart)),
       valueParts(splitDimension(valueDim, kLeastPart)), type(elementTypeOf(description.word("dtype"), context)),
       outputType(elementTypeOf(description.word("out_dtype"), context)), isCausal(description.flag("causal")),
-      isVarlen(description.flag("varlen")), scale(std::numbers::log2e * numberOf("scale", description)) {
+      isVarlen(sequences.differ()), scale(std::numbers::log2e * numberOf("scale", description)) {
   const Dimension &keys = description.dimension("seq_k");
   isRagged = isVarlen || (keys.isStatic() ? keys.value : keys.divisor) % tile.keys != 0;
   const Dimension &queries = description.dimension("seq_q");
@@ -242,8 +245,10 @@ WorkItem PersistentAttention::locate(Value number) {
   item.head = b.rem(position.row, heads);
   item.batch = b.div(position.row, heads);
   item.keyHead = b.div(item.head, b.div(heads, b.size("kv_heads")));
-  item.numQueries = length("seq_q", "seq_lens_q", item.batch);
-  item.numKeys = length("seq_k", "seq_lens_k", item.batch);
+  item.queries = shapes_.sequences.queries(b, item.batch);
+  item.keys = shapes_.sequences.keys(b, item.batch);
+  item.numQueries = item.queries.count;
+  item.numKeys = item.keys.count;
   Value seen = item.numKeys;
   if (shapes_.isCausal) {
     Value diagonal = b.sub(item.numKeys, item.numQueries);
@@ -252,11 +257,6 @@ WorkItem PersistentAttention::locate(Value number) {
   }
   item.numBlocks = b.ceilDiv(seen, tile_.keys);
   return item;
-}
-
-Value PersistentAttention::length(llvm::StringRef size, llvm::StringRef lengths, Value batch) {
-  return shapes_.isVarlen ? clampLength(b, b.load(b.advance(b.tensorParameter(lengths), batch)), b.size(size))
-                          : b.size(size);
 }
 
 PersistentAttention::Carried
@@ -297,6 +297,11 @@ Value PersistentAttention::firstKeyOf(const WorkItem &item, Value index) {
   return b.mul(b.sub(b.sub(item.numBlocks, b.i32(1)), index), b.i32(tile_.keys));
 }
 
+PersistentAttention::Carried PersistentAttention::originOf(const WorkItem &item, const SequenceRows &rows, Value row,
+                                                           Value column) {
+  return rows.first ? Carried{b.add(rows.first, row), column} : Carried{item.batch, row, column};
+}
+
 // --- the producer
 
 void PersistentAttention::loadQueries(const RingPosition &position, const WorkItem &item) {
@@ -306,7 +311,7 @@ void PersistentAttention::loadQueries(const RingPosition &position, const WorkIt
       Value row = b.add(item.firstQuery, b.i32(consumer * kConsumerRows));
       Value column = b.add(b.mul(item.head, b.i32(shapes_.headDim)), b.i32(part.offset));
       queries_->load(position, unsigned(tile), b.descriptorParameter("q", shapes_.queryTile(part)),
-                     {item.batch, row, column}, b.i32(consumer));
+                     originOf(item, item.queries, row, column), b.i32(consumer));
     }
   }
 }
@@ -322,7 +327,7 @@ void PersistentAttention::loadBlock(const Ring &ring, const RingPosition &positi
     for (int64_t numKeys : shapes_.keyParts) {
       for (const DimensionPart &part : isKeys ? shapes_.headParts : shapes_.valueParts) {
         Value first = b.mul(item.keyHead, b.i32(isKeys ? shapes_.headDim : shapes_.valueDim));
-        load(tile++, shapes_.keyTile(numKeys, part), {item.batch, row, b.add(first, b.i32(part.offset))});
+        load(tile++, shapes_.keyTile(numKeys, part), originOf(item, item.keys, row, b.add(first, b.i32(part.offset))));
       }
       row = b.add(row, b.i32(numKeys));
     }
@@ -338,9 +343,11 @@ void PersistentAttention::loadBlock(const Ring &ring, const RingPosition &positi
   }
   // Values past the end may be NaN, which a weight of zero does not remove.
   auto loadCut = [&] {
+    Value end = item.keys.first ? b.add(item.keys.first, item.numKeys) : item.numKeys;
+    Value outside = b.size(item.keys.first ? "total_k" : "seq_k");
     forEachTile([&](unsigned tile, const SharedTile &shape, ValueRange origin) {
       auto pieces = [&](int64_t rows) { return b.descriptorParameter(tensor, TileRows::pieceOf(shape, rows)); };
-      ring.loadUntil(position, tile, b.i32(0), shape.rows, pieces, origin, item.numKeys, b.size("seq_k"));
+      ring.loadUntil(position, tile, b.i32(0), shape.rows, pieces, origin, end, outside);
     });
   };
   b.ifElse(b.lessThan(item.numKeys, b.add(firstRow, b.i32(tile_.keys))), loadCut, loadWhole);
@@ -592,14 +599,12 @@ void AttentionConsumer::store(const WorkItem &item, const State &state) {
       stored = {b.sub(item.numQueries, row), b.descriptorParameter("o", TileRows::pieceOf(slice, 1))};
     }
     store.store(
-        accumulator, b.descriptorParameter("o", slice), {item.batch, row, column},
+        accumulator, b.descriptorParameter("o", slice), k_.originOf(item, item.queries, row, column),
         [&](Value sums) { return b.convert(b.mulf(sums, b.asColumn(normalizer, slice.columns)), shapes_.outputType); },
         stored);
   }
-  // lse is [batch, heads, seq_q].
   Value rows = b.add(b.splat(row, {kConsumerRows}), b.range(kConsumerRows));
-  Value sequence = b.add(b.mul(b.toI64(item.batch), b.toI64(b.size("heads"))), b.toI64(item.head));
-  Value base = b.advance(b.tensorParameter("lse"), b.mul(sequence, b.toI64(b.size("seq_q"))));
+  Value base = shapes_.sequences.logSums(b, item.batch, item.head, item.queries);
   b.store(b.pointers(base, rows), logSumExp(b, softmax, -std::numeric_limits<double>::infinity()),
           b.lessThan(rows, b.splat(item.numQueries, {kConsumerRows})));
 }
@@ -633,9 +638,7 @@ void PersistentAttention::consume() {
 static KernelSignature declare(const Description &description, const Shapes &shapes) {
   using Op = Expression::Op;
   KernelSignature signature(description);
-  for (const char *name : {"batch", "heads", "kv_heads", "seq_q", "seq_k"}) {
-    signature.dimension(name, description.dimension(name));
-  }
+  shapes.sequences.declareDimensions(signature, description);
   llvm::SmallVector<SharedTile> queries, keys, values, results;
   for (const DimensionPart &part : shapes.headParts) {
     queries.push_back(shapes.queryTile(part));
@@ -653,23 +656,25 @@ static KernelSignature declare(const Description &description, const Shapes &sha
       llvm::append_range(values, Ring::piecesOf(values.back()));
     }
   }
-  auto tensor = [&](const char *name, const char *sequence, const char *heads, int64_t dim,
+  bool isPacked = shapes.sequences.arePacked();
+  auto tensor = [&](const char *name, llvm::StringRef side, const char *heads, int64_t dim,
                     llvm::ArrayRef<SharedTile> tiles) {
-    Expression columns = Expression::binary(Op::Mul, signature.expression(heads), Expression::constant(dim));
-    signature.tiledTensor(name, tiles.front().elementType,
-                          {signature.expression("batch"), signature.expression(sequence), columns}, tiles);
+    llvm::SmallVector<Expression> sizes;
+    if (!isPacked) {
+      sizes.push_back(signature.expression("batch"));
+    }
+    sizes.push_back(signature.expression(((isPacked ? "total_" : "seq_") + side).str()));
+    sizes.push_back(Expression::binary(Op::Mul, signature.expression(heads), Expression::constant(dim)));
+    signature.tiledTensor(name, tiles.front().elementType, sizes, tiles);
   };
-  tensor("q", "seq_q", "heads", shapes.headDim, queries);
-  tensor("k", "seq_k", "kv_heads", shapes.headDim, keys);
-  tensor("v", "seq_k", "kv_heads", shapes.valueDim, values);
-  if (shapes.isVarlen) {
-    signature.tensor("seq_lens_q", elementTypeOf("int32", *shapes.type.getContext()), 4);
-    signature.tensor("seq_lens_k", elementTypeOf("int32", *shapes.type.getContext()), 4);
-  }
+  tensor("q", "q", "heads", shapes.headDim, queries);
+  tensor("k", "k", "kv_heads", shapes.headDim, keys);
+  tensor("v", "k", "kv_heads", shapes.valueDim, values);
+  shapes.sequences.declareTensors(signature, *shapes.type.getContext());
   if (shapes.tile.isQueued) {
     signature.workspace(kItemCounter, elementTypeOf("int32", *shapes.type.getContext()), Expression::constant(1));
   }
-  tensor("o", "seq_q", "heads", shapes.valueDim, results);
+  tensor("o", "q", "heads", shapes.valueDim, results);
   signature.tensor("lse", elementTypeOf("fp32", *shapes.type.getContext()), 4);
   return signature;
 }

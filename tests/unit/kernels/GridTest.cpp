@@ -41,6 +41,7 @@ TEST_SUITE("kernels/Grid") {
         "matmul m=* n=* k=*",
         "flash_attention batch=* heads=* kv_heads=* seq_q=* seq_k=* head_dim=64",
         "flash_attention batch=* heads=* kv_heads=* seq_q=* seq_k=* head_dim=128 causal=true varlen=true",
+        "flash_attention batch=* heads=* kv_heads=* seq_q=* seq_k=* head_dim=128 packed=true",
         "fp8_block_matmul m=* n=* k=*",
         "grouped_fp8_block_matmul groups=* m=* n=* k=*",
         "grouped_fp8_block_matmul masked=true groups=* m=* n=* k=*",

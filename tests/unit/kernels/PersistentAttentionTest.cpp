@@ -138,6 +138,28 @@ TEST_CASE("sequences that end anywhere in a tile") {
   }
 }
 
+TEST_CASE("packed sequences begin and end anywhere in a tile") {
+  // Sequences of every length above, one right behind the other: where one ends the next one's rows lie in its tile.
+  std::vector<reference::Number> queries = {0}, keys = {0};
+  for (int length : {0, 1, 7, 8, 9, 31, 32, 33, 64, 65, 100, 130}) {
+    queries.push_back(queries.back() + length);
+  }
+  for (int length : {130, 100, 65, 64, 33, 32, 31, 9, 8, 7, 1, 0}) {
+    keys.push_back(keys.back() + length);
+  }
+  std::string problem =
+      "batch=12 heads=2 kv_heads=1 seq_q=130 total_q=485 total_k=484 head_dim=16 value_dim=64 packed=true";
+  std::vector<emulator::DeviceOptions> devices = {deviceOptions(kDeferred, 3, 4), deviceOptions(kImmediate, 8, 5)};
+  for (const char *causal : {"", " causal=true"}) {
+    check(problem + causal, {.rows = 128, .keys = 32, .groupHeads = 3}, devices,
+          {{"cu_seqlens_q", queries}, {"cu_seqlens_k", keys}});
+    check(problem + causal, {.rows = 64, .keys = 48, .storeSlots = 1}, oneDevice(5),
+          {{"cu_seqlens_q", queries}, {"cu_seqlens_k", queries}});
+    check(problem + causal, {.rows = 192, .keys = 64, .isQueued = true}, oneDevice(6),
+          {{"cu_seqlens_q", queries}, {"cu_seqlens_k", keys}});
+  }
+}
+
 TEST_CASE("sequences with lengths, in every shape of result") {
   reference::GivenValues lengths = {{"seq_lens_q", {70, 3}}, {"seq_lens_k", {45, 90}}};
   for (const char *shape : {"head_dim=32 value_dim=128", "head_dim=16 value_dim=64 out_dtype=fp32",
