@@ -1,3 +1,4 @@
+#include "src/ops/DecodeParts.h"
 #include "src/ops/Families.h"
 
 namespace jitk {
@@ -48,12 +49,13 @@ static OpSchema mlaDecode() {
               {"causal", Kind::Flag, "false", "query i sees keys up to i + length - seq_q"},
               {"splits",
                Kind::Dimension,
-               "64",
-               "parts that the work is cut into; multiprocessors / ceil(seq_q heads / 64) fills the device once",
+               "chosen",
+               "parts that the work is cut into; by the number of tiles and of keys where none is given",
                {},
                1,
                65535,
-               /*leastAtLaunch=*/1},
+               /*leastAtLaunch=*/1,
+               chooseDecodeParts},
               {"kv_format", Kind::Word, "bf16", "type of the cache and of Q", {"bf16", "fp16"}},
               {"out_dtype", Kind::Word, "@kv_format", "type of O", {"bf16", "fp16", "fp32"}},
               {"reuse_schedule", Kind::Flag, "false", "the schedule of an earlier launch with these lengths is given"},
@@ -132,13 +134,13 @@ static OpSchema pagedAttention() {
               {"causal", Kind::Flag, "false", "query i sees keys up to i + length - seq_q"},
               {"splits",
                Kind::Dimension,
-               "64",
-               "parts that the work is cut into; multiprocessors / (kv_heads ceil(seq_q heads / kv_heads / 64)) fills "
-               "the device once",
+               "chosen",
+               "parts that the work is cut into; by the number of tiles and of keys where none is given",
                {},
                1,
                65535,
-               /*leastAtLaunch=*/1},
+               /*leastAtLaunch=*/1,
+               chooseDecodeParts},
               {"dtype", Kind::Word, "bf16", "type of the caches and of Q", {"bf16", "fp16"}},
               {"out_dtype", Kind::Word, "@dtype", "type of O", {"bf16", "fp16", "fp32"}},
               {"reuse_schedule", Kind::Flag, "false", "the schedule of an earlier launch with these lengths is given"},

@@ -227,6 +227,7 @@ static Status settleStrides(const OpSchema &op, Attributes &values) {
 Result<Description> OpSchema::describe(std::span<const Given> given) const {
   JITK_TRY(checkNames(*this, given));
   Attributes values;
+  std::vector<const AttributeSchema *> chosen;
   for (const AttributeSchema &schema : attributes) {
     std::optional<std::string_view> text = findText(schema, given);
     if (!text) {
@@ -239,11 +240,18 @@ Result<Description> OpSchema::describe(std::span<const Given> given) const {
       values[std::string(schema.name)] = values.at(std::string(text->substr(1)));
       continue;
     }
+    if (!isGiven && schema.choose) {
+      chosen.push_back(&schema);
+      continue;
+    }
     if (!isGiven && (schema.kind == Kind::Number || schema.kind == Kind::Stride)) {
       values[std::string(schema.name)] = std::string();
       continue;
     }
     JITK_ASSIGN(values[std::string(schema.name)], parseValue(schema, *text));
+  }
+  for (const AttributeSchema *schema : chosen) {
+    values[std::string(schema->name)] = Dimension{.value = schema->choose(Description(std::string(name), values))};
   }
   dropDefaultNumbers(*this, values);
   for (const auto &[own, text] : given) {

@@ -42,6 +42,9 @@ struct AttributeSchema {
   int64_t maximum = Dimension::kLargest;    ///< and a Number's
   /// Dimension: the least size at a launch. Most are sizes of tensors, which may be empty.
   int64_t leastAtLaunch = 0;
+  /// Dimension: the size where none is given, by a rule over the other attributes; `defaultValue` says so. Null = there
+  /// is no rule.
+  int64_t (*choose)(const Description &description) = nullptr;
 };
 
 /// What a launch does with a tensor.

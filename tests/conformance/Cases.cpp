@@ -596,6 +596,9 @@ const std::vector<checked::Problem> &edgeCases() {
       // it, few heads, rows over several tiles, splits, lengths that are no lengths.
       {"mla_decode heads=16 max_kv=200 num_pages=4", {}},
       {"mla_decode heads=16 max_kv=130 num_pages=4 splits=2 latent_dim=512 rope_dim=128", {}},
+      // Parts by the rule of the op: one, and so many that each has two blocks.
+      {"mla_decode batch=2 heads=16 max_kv=60 num_pages=4 latent_dim=64 rope_dim=16", {}},
+      {"mla_decode batch=5 heads=80 max_kv=400 num_pages=40 causal=true seq_q=2 latent_dim=64 rope_dim=16", {}},
       {"mla_decode batch=6 heads=16 max_kv=200 num_pages=20 splits=3 latent_dim=64 rope_dim=16", {}},
       {"mla_decode batch=6 heads=40 seq_q=2 max_kv=150 num_pages=20 causal=true splits=7 latent_dim=64 rope_dim=16",
        {}},
@@ -642,6 +645,11 @@ const std::vector<checked::Problem> &edgeCases() {
       // one row and of more than a tile, several queries, splits, tables and lengths that are none.
       {"paged_attention heads=4 kv_heads=2 max_kv=200 num_pages=4 head_dim=64", {}},
       {"paged_attention batch=6 heads=8 kv_heads=2 max_kv=300 num_pages=30 splits=3 head_dim=128", {}},
+      // Parts by the rule of the op, and those that reuse their schedule; where little is known of the sizes.
+      {"paged_attention batch=7 heads=8 kv_heads=2 max_kv=300 num_pages=40 head_dim=64", {}},
+      {"paged_attention batch=7 heads=8 kv_heads=2 max_kv=300 num_pages=40 head_dim=64 reuse_schedule=true", {}},
+      {"paged_attention batch=* heads=* kv_heads=* seq_q=* max_kv=* page_size=32 causal=true head_dim=64",
+       {{"batch", 3}, {"heads", 6}, {"kv_heads", 2}, {"seq_q", 2}, {"max_kv", 200}, {"num_pages", 24}}},
       {"paged_attention batch=7 heads=4 kv_heads=1 max_kv=150 num_pages=70 page_size=16 splits=5 head_dim=128 "
        "dtype=fp16",
        {}},
