@@ -99,7 +99,8 @@ void FunctionAllocator::extend(Buffer &buffer, Operation *user) {
 void FunctionAllocator::extendToWait(Buffer &buffer, Operation *reader) {
   bool store = isa<ttng::AsyncTMACopyLocalToGlobalOp, ttng::AsyncTMAReduceOp, ttng::AsyncTMAScatterOp>(reader);
   auto dot = dyn_cast<ttng::WarpGroupDotOp>(reader);
-  if (!store && !(dot && dot.getIsAsync())) {
+  bool isProduct = isa<ttng::WarpGroupDotPartsOp>(reader) || (dot && dot.getIsAsync());
+  if (!store && !isProduct) {
     return;
   }
   for (Operation *wait : waits_) {

@@ -131,7 +131,7 @@ void LayoutAssignment::assign(Operation *op) {
   if (isReplaced(op) || (isHandedOn && !isa<tt::ReturnOp>(op))) {
     return;
   }
-  if (isa<tt::DotOp, ttng::WarpGroupDotOp>(op)) {
+  if (isa<tt::DotOp, ttng::WarpGroupDotOp, ttng::WarpGroupDotPartsOp>(op)) {
     for (OpOperand &operand : op->getOpOperands()) {
       want(operand, dotOperandLayout(operand));
     }

@@ -352,6 +352,10 @@ SmallVector<Access, 2> BarrierInsertion::accessesOf(Operation *op) {
         add(Kind::AsyncRead, dot.getA());
         add(Kind::AsyncRead, dot.getB());
       })
+      .Case([&](ttng::WarpGroupDotPartsOp dot) {
+        add(Kind::AsyncRead, dot.getA());
+        llvm::for_each(dot.getB(), [&](Value part) { add(Kind::AsyncRead, part); });
+      })
       .Case([&](ttng::AsyncTMACopyGlobalToLocalOp copy) {
         add(Kind::BarrierUse, copy.getBarrier());
         add(Kind::AsyncWrite, copy.getResult());
@@ -434,8 +438,8 @@ void BarrierInsertion::record(Operation *op, ArrayRef<Access> accesses, State &s
       }
       break;
     case Kind::AsyncRead:
-      if (auto dot = dyn_cast<ttng::WarpGroupDotOp>(op)) {
-        if (dot.getIsAsync()) {
+      if (auto dot = dyn_cast<ttng::WarpGroupDotOp>(op); dot || isa<ttng::WarpGroupDotPartsOp>(op)) {
+        if (!dot || dot.getIsAsync()) {
           addOnce(state.pending, {Pending::Kind::DotRead, op, access.place});
         } else {
           addOnce(state.reads, access.place);

@@ -81,6 +81,63 @@ LogicalResult WarpGroupDotOp::verify() {
   return success();
 }
 
+void WarpGroupDotPartsOp::getEffects(SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &effects) {
+  effects.emplace_back(MemoryEffects::Read::get(), &getAMutable(), ttg::SharedMemory::get());
+  for (OpOperand &part : getBMutable()) {
+    effects.emplace_back(MemoryEffects::Read::get(), &part, ttg::SharedMemory::get());
+  }
+}
+
+LogicalResult WarpGroupDotPartsOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location,
+                                                    ValueRange operands, DictionaryAttr attributes,
+                                                    OpaqueProperties properties, RegionRange regions,
+                                                    SmallVectorImpl<Type> &types) {
+  Adaptor adaptor(operands, attributes, properties, regions);
+  llvm::append_range(types, adaptor.getC().getTypes());
+  return success();
+}
+
+LogicalResult WarpGroupDotPartsOp::verify() {
+  constexpr int64_t kMostColumns = 256, kColumnStep = 8, kRows = 64;
+  if (getB().empty() || getB().size() != getC().size()) {
+    return emitOpError("needs a part of B for each accumulator: got ") << getB().size() << " and " << getC().size();
+  }
+  ttg::MemDescType a = getA().getType(), first = cast<ttg::MemDescType>(getB().front().getType());
+  int64_t columns = 0;
+  for (auto [buffer, accumulator] : llvm::zip_equal(getB(), getC())) {
+    auto b = cast<ttg::MemDescType>(buffer.getType());
+    auto c = cast<RankedTensorType>(accumulator.getType());
+    auto mma = dyn_cast_or_null<ttg::NvidiaMmaEncodingAttr>(c.getEncoding());
+    if (c.getEncoding() && (!mma || !mma.isHopper())) {
+      return emitOpError("accumulators must have an nvidia_mma encoding of version 3");
+    }
+    if (a.getRank() != 2 || b.getRank() != 2 || c.getRank() != 2 || a.getDimSize(1) != b.getDimSize(0) ||
+        a.getDimSize(0) != c.getDimSize(0) || b.getDimSize(1) != c.getDimSize(1)) {
+      return emitOpError("shapes must be M x K, K x N and M x N");
+    }
+    if (failed(verifyOperand(*this, "a", a, mma)) || failed(verifyOperand(*this, "b", b, mma))) {
+      return failure();
+    }
+    if (b.getEncoding() != first.getEncoding() || b.getElementType() != first.getElementType()) {
+      return emitOpError("parts must have one layout: got ") << b << " beside " << first;
+    }
+    if (isFp8(a.getElementType())) {
+      return emitOpError("sums fp8 in no full precision");
+    }
+    if (c.getDimSize(0) != kRows || c.getDimSize(1) % kColumnStep != 0) {
+      return emitOpError("has parts of 64 rows and a multiple of 8 columns: got ") << c;
+    }
+    columns += c.getDimSize(1);
+  }
+  if (int numWarps = ttg::lookupNumWarps(*this); numWarps != 4) {
+    return emitOpError("needs 4 warps: got ") << numWarps;
+  }
+  if (columns > kMostColumns) {
+    return emitOpError("multiplies at most 256 columns: got ") << columns;
+  }
+  return success();
+}
+
 LogicalResult WarpGroupDotWaitOp::inferReturnTypes(MLIRContext *, std::optional<Location>, ValueRange operands,
                                                    DictionaryAttr, OpaqueProperties, RegionRange,
                                                    SmallVectorImpl<Type> &types) {

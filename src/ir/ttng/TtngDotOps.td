@@ -44,6 +44,28 @@ def Ttng_WarpGroupDotOp : Ttng_Op<"warp_group_dot", [
   }];
 }
 
+def Ttng_WarpGroupDotPartsOp : Ttng_Op<"warp_group_dot_parts", [
+    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>, DeclareOpInterfaceMethods<InferTypeOpInterface>,
+    AttrSizedOperandSegments]> {
+  let summary = "One warpgroup matrix product (wgmma) of columns in several parts: d_i = a * b_i + c_i";
+  let description = [{
+    The parts of B lie one behind the other in shared memory, in the same layout, so that one instruction reads them as the columns of one
+    matrix, though their count is no power of two: 144 as 128 and 16. It takes A once for all of them. Asynchronous: the results, and
+    the operands' buffers, may only be used after a `warp_group_dot_wait`. `useC` and encodings as those of `warp_group_dot`.
+
+    ```mlir
+    %d:2 = ttng.warp_group_dot_parts %a, [%b0, %b1], [%c0, %c1] : (!ttg.memdesc<64x64xf16, #s, #smem>, !ttg.memdesc<64x128xf16, #s, #smem>, !ttg.memdesc<64x16xf16, #s, #smem>, tensor<64x128xf32, #mma>, tensor<64x16xf32, #mma1>) -> (tensor<64x128xf32, #mma>, tensor<64x16xf32, #mma1>)
+    ```
+  }];
+  let arguments = (ins
+    Ttg_MemDesc:$a, Variadic<Ttg_MemDesc>:$b, Variadic<Tt_FpIntTensor>:$c, Optional<I1>:$useC);
+  let results = (outs Variadic<Tt_FpIntTensor>:$d);
+  let assemblyFormat = [{
+    $a `,` `[` $b `]` `,` `[` $c `]` (`,` $useC^)? attr-dict `:` functional-type(operands, results)
+  }];
+  let hasVerifier = 1;
+}
+
 def Ttng_WarpGroupDotWaitOp : Ttng_Op<"warp_group_dot_wait", [Ttng_Synchronizes, DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
   let summary = "Wait until at most `pendings` warpgroup products are in flight";
   let description = [{

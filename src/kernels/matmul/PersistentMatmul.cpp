@@ -37,16 +37,13 @@ private:
 llvm::SmallVector<Value> PersistentMatmul::startBlock(Value consumer, const RingPosition &position, ValueRange sums,
                                                       bool accumulates) {
   ring_->await(position);
-  llvm::SmallVector<Value> next;
-  for (auto [part, sum] : llvm::enumerate(sums)) {
-    next.push_back(
-        startPart(leftBuffer(position, consumer), position, part, sum, accumulates ? Value() : b.boolean(false)));
-  }
-  return next;
+  return startParts(leftBuffer(position, consumer), position, sums, accumulates ? Value() : b.boolean(false));
 }
 
 llvm::SmallVector<Value> PersistentMatmul::awaitBlocks(ValueRange sums, unsigned inFlight) {
-  return llvm::map_to_vector(sums, [&](Value sum) { return b.awaitProducts(sum, inFlight * unsigned(sums.size())); });
+  // Each by itself: they have layouts of their own.
+  unsigned products = inFlight * numProducts(sums.size());
+  return llvm::map_to_vector(sums, [&](Value sum) { return b.awaitProducts(sum, products); });
 }
 
 llvm::SmallVector<Value> PersistentMatmul::multiply(Value consumer, const ProductTile &at, RingPosition &position) {

@@ -58,6 +58,8 @@ PersistentProduct::PersistentProduct(KernelBuilder &builder, const ProductShapes
                     .replicas = numConsumers,
                     .ownTiles = 1,
                     .ownVectors = 1,
+                    .firstJoined = tile_.joinsParts ? 1 : SIZE_MAX,
+                    .unit = shapes.rightPiece(parts_.back()),
                 });
   if (tile_.clustered) {
     assert(numConsumers == 1 && "the sums of one consumer are handed over");
@@ -255,11 +257,29 @@ Value PersistentProduct::leftBuffer(const RingPosition &position, Value consumer
   return shapes_.left.kIsContiguous ? rows : b.transposeBuffer(rows);
 }
 
+Value PersistentProduct::rightBuffer(const RingPosition &position, size_t part) const {
+  Value columns = ring_->tile(position, 1 + unsigned(part));
+  return shapes_.right.kIsContiguous ? b.transposeBuffer(columns) : columns;
+}
+
 Value PersistentProduct::startPart(Value rows, const RingPosition &position, size_t part, Value accumulator,
                                    Value accumulates) {
-  Value columns = ring_->tile(position, 1 + unsigned(part));
-  return b.startProduct(rows, shapes_.right.kIsContiguous ? b.transposeBuffer(columns) : columns, accumulator,
-                        accumulates);
+  return b.startProduct(rows, rightBuffer(position, part), accumulator, accumulates);
+}
+
+llvm::SmallVector<Value> PersistentProduct::startParts(Value rows, const RingPosition &position,
+                                                       ValueRange accumulators, Value accumulates) {
+  llvm::SmallVector<Value> sums, columns;
+  if (tile_.joinsParts && accumulators.size() > 1) {
+    for (size_t part = 0; part < accumulators.size(); ++part) {
+      columns.push_back(rightBuffer(position, part));
+    }
+    return b.startProductOfParts(rows, columns, accumulators, accumulates);
+  }
+  for (auto [part, accumulator] : llvm::enumerate(accumulators)) {
+    sums.push_back(startPart(rows, position, part, accumulator, accumulates));
+  }
+  return sums;
 }
 
 std::pair<Value, Value> PersistentProduct::originOf(Value consumer, size_t part, const ProductTile &at) {

@@ -110,6 +110,10 @@ protected:
   /// `accumulates` as in KernelBuilder::startProduct.
   mlir::Value startPart(mlir::Value rows, const RingPosition &position, size_t part, mlir::Value accumulator,
                         mlir::Value accumulates);
+  /// The same of as many parts as there are accumulators. They are in flight as `numProducts` of them.
+  llvm::SmallVector<mlir::Value> startParts(mlir::Value rows, const RingPosition &position,
+                                            mlir::ValueRange accumulators, mlir::Value accumulates);
+  unsigned numProducts(size_t numParts) const { return tile_.joinsParts ? 1 : unsigned(numParts); }
   /// The parts of a tile are the first so many.
   size_t numParts(const TilePosition &at) const { return at.isNarrow ? 1 : parts_.size(); }
   /// Zeros, an accumulator for each part of a tile.
@@ -131,6 +135,8 @@ protected:
   std::optional<Ring> ring_;
 
 private:
+  /// The part of the right operand that is in a slot, [k, columns].
+  mlir::Value rightBuffer(const RingPosition &position, size_t part) const;
   /// The same for the tiles of one width, where there are two.
   llvm::SmallVector<mlir::Value> forEachTileOfWidth(bool isNarrow, mlir::ValueRange carried, TileBody body);
   void produce();

@@ -56,6 +56,7 @@ struct Problem {
   int64_t rows, columns, k;
   bool isStatic; ///< rows and columns are known
   int64_t elementBytes, outputBytes;
+  bool isKContiguous;      ///< in the columns' operand
   bool promotes;           ///< each block's sum is added to another one, outside of the tensor cores
   bool hasBias, hasAddend; ///< what the epilogue reads, in slots like those that stage results
   bool updatesOutput;      ///< it is read by memory alone
@@ -87,6 +88,7 @@ Problem problemOf(const Description &description, bool transposed) {
           description.dimension("m").isStatic() && description.dimension("n").isStatic(),
           isFp8 ? 1 : 2,
           description.word("out_dtype") == "fp32" ? 4 : 2,
+          isFp8 || transposed || description.word("b_layout") == "col",
           isFp8,
           epilogue.hasBias(),
           epilogue.addend() && !epilogue.canAddInMemory(),
@@ -141,6 +143,13 @@ double wavesOf(const PersistentTile &tile, const Problem &problem) {
   return std::ceil(double(numTiles(tile, problem) * tile.splits) / kMultiprocessors);
 }
 
+/// Whether all parts of a tile's columns have one layout, which has rows of 128 bytes; promoted sums go part by part.
+bool canJoinParts(const PersistentTile &tile, const Problem &problem) {
+  llvm::SmallVector<int64_t> parts = tile.parts();
+  bool hasWholeRows = problem.isKContiguous || parts.back() % (kSwizzledBytes / problem.elementBytes) == 0;
+  return parts.size() > 1 && hasWholeRows && !problem.promotes;
+}
+
 double l2Clocks(const PersistentTile &tile, const Problem &problem) {
   double inside = double(std::min(tile.rows, problem.rows) + std::min(tile.columns, problem.columns));
   double bytes = inside * double(tile.k * problem.elementBytes);
@@ -173,8 +182,10 @@ double blockClocks(const PersistentTile &tile, const Problem &problem) {
   // at 128 bytes a clock; of 8 bits, twice as many at twice the rate.
   constexpr double kInstructionBytes = 32;
   double instructions = 0, promotions = 0;
+  for (int64_t columns : tile.joinsParts ? llvm::SmallVector<int64_t>{tile.columns} : tile.parts()) {
+    instructions += std::max(double(columns) / 2, 16 + double(columns) / 4);
+  }
   for (int64_t part : tile.parts()) {
-    instructions += std::max(double(part) / 2, 16 + double(part) / 4);
     // 64 x n values, 128 at a clock.
     promotions += problem.promotes ? double(part) / 2 + kPromotionLatency / double(tile.unrolled) : 0;
   }
@@ -293,6 +304,7 @@ PersistentTile complete(PersistentTile tile, const Problem &problem) {
     constexpr int64_t kColumnsInFlight = 256, kMostInFlight = 4;
     tile.unrolled = std::clamp<int64_t>(std::min(kColumnsInFlight / tile.columns, tile.stages - 1), 1, kMostInFlight);
   }
+  tile.joinsParts = canJoinParts(tile, problem);
   tile.mix = mixOf(tile, problem);
   double side = std::sqrt(kMultiprocessors * double(tile.columns) / double(tile.rows));
   tile.groupRows = int64_t(llvm::bit_floor(std::max<uint64_t>(1, uint64_t(side))));

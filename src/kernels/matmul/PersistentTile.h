@@ -44,6 +44,9 @@ struct PersistentTile {
   bool defersStores = false;
   int64_t k = 64; ///< one swizzled row of 128 bytes
   int64_t largestPart = 256;
+  /// Whether the parts of columns lie one behind the other in a slot, so that one product takes all of them; else each
+  /// part has its own.
+  bool joinsParts = false;
   int64_t stages = 0;
   int64_t unrolled = 1;  ///< blocks of K that a consumer of fp8 starts before it promotes the first; below `stages`
   int64_t groupRows = 1; ///< of tiles that a wave goes down before it goes right

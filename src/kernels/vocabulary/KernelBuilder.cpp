@@ -368,6 +368,12 @@ Value KernelBuilder::startProduct(Value lhs, Value rhs, Value accumulator, Value
                                       /*isAsync=*/true, tt::InputPrecision::IEEE, kNeverPromotes);
 }
 
+llvm::SmallVector<Value> KernelBuilder::startProductOfParts(Value lhs, ValueRange rhs, ValueRange accumulators,
+                                                            Value accumulates) {
+  auto product = ttng::WarpGroupDotPartsOp::create(*this, lhs, rhs, accumulators, accumulates);
+  return {product.getD().begin(), product.getD().end()};
+}
+
 Value KernelBuilder::awaitProducts(Value accumulator, unsigned inFlight) {
   return ttng::WarpGroupDotWaitOp::create(*this, ValueRange{accumulator}, inFlight).getResult(0);
 }

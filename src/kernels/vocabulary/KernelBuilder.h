@@ -124,6 +124,10 @@ public:
   }
   /// The same where `accumulates`, an i1, is known at run time; null: it does.
   mlir::Value startProduct(mlir::Value lhs, mlir::Value rhs, mlir::Value accumulator, mlir::Value accumulates);
+  /// One product of 64 rows with columns in several parts, buffers of one layout that lie one behind the other: an
+  /// accumulator each. In 16 bits.
+  llvm::SmallVector<mlir::Value> startProductOfParts(mlir::Value lhs, mlir::ValueRange rhs,
+                                                     mlir::ValueRange accumulators, mlir::Value accumulates);
   /// The accumulator when at most the last `inFlight` products are not done.
   mlir::Value awaitProducts(mlir::Value accumulator, unsigned inFlight);
   /// The same for several accumulators, and for tensors that products read as their left operand.

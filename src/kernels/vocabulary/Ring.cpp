@@ -35,11 +35,24 @@ static int64_t spacingOf(const SharedTile &tile) {
 Ring::Ring(KernelBuilder &builder, int64_t stages, llvm::ArrayRef<SharedTile> tiles, unsigned consumerWarps,
            const RingOptions &options)
     : builder_(builder), stages_(stages), numSlots_(stages * options.banks), replicas_(options.replicas),
-      ownTiles_(options.ownTiles), sharers_(options.sharers), gathererWarps_(options.gathererWarps), tiles_(tiles) {
+      ownTiles_(options.ownTiles), firstJoined_(std::min(options.firstJoined, tiles.size())), sharers_(options.sharers),
+      gathererWarps_(options.gathererWarps), unit_(options.unit), tiles_(tiles) {
   assert((sharers_ == 1 || sharers_ == builder.clusterSize()) && "all CTAs of a cluster share, or none");
-  for (auto [index, tile] : llvm::enumerate(tiles)) {
+  for (auto [index, tile] : llvm::enumerate(tiles.take_front(firstJoined_))) {
     int64_t ofSlot = index < ownTiles_ ? replicas_ : 1;
     buffers_.push_back(ttg::LocalAllocOp::create(builder, tile.bufferType(numSlots_ * ofSlot * spacingOf(tile))));
+  }
+  if (firstJoined_ < tiles.size()) {
+    llvm::ArrayRef<SharedTile> joined = tiles.drop_front(firstJoined_);
+    assert(llvm::all_of(joined, [&](const SharedTile &tile) { return tile.encoding() == unit_.encoding(); }) &&
+           "joined tiles have one layout");
+    int64_t bytes = 0;
+    for (const SharedTile &tile : joined) {
+      assert(tile.bytes() % unit_.bytes() == 0);
+      bytes += tile.bytes();
+    }
+    buffers_.append(joined.size(),
+                    ttg::LocalAllocOp::create(builder, unit_.bufferType(numSlots_ * bytes / unit_.bytes())));
   }
   const RingVectors &vectors = options.vectors;
   for (auto [index, size] : llvm::enumerate(vectors.sizes)) {
@@ -72,6 +85,21 @@ RingPosition Ring::next(const RingPosition &position, Value bank) const {
 Value Ring::indexOf(Value slot, Value replica) const {
   KernelBuilder &b = builder_;
   return replica ? b.add(b.mul(slot, b.i32(replicas_)), replica) : slot;
+}
+
+Value Ring::joinedPiece(Value slot, size_t tile, const SharedTile &piece, Value number) const {
+  KernelBuilder &b = builder_;
+  int64_t before = 0, ofSlot = 0;
+  for (size_t other = firstJoined_; other < tiles_.size(); ++other) {
+    before += other < tile ? tiles_[other].bytes() / unit_.bytes() : 0;
+    ofSlot += tiles_[other].bytes() / unit_.bytes();
+  }
+  Value place = b.add(b.mul(slot, b.i32(ofSlot)), b.i32(before));
+  if (number) {
+    place = b.add(place, b.mul(number, b.i32(piece.bytes() / unit_.bytes())));
+  }
+  Value first = ttg::MemDescIndexOp::create(b, unit_.bufferType(), buffers_[tile], place);
+  return piece.bytes() == unit_.bytes() ? first : ttg::MemDescReinterpretOp::create(b, piece.bufferType(), first);
 }
 
 void Ring::awaitEmpty(const RingPosition &position) const {
@@ -164,9 +192,14 @@ void Ring::loadShared(const RingPosition &position, unsigned tile, const SharedT
                       Value column) const {
   assert(piece.bytes() * sharers_ == tiles_[tile].bytes() && piece.mapSwizzle() == tiles_[tile].mapSwizzle());
   KernelBuilder &b = builder_;
-  Value pieces = ttg::MemDescReinterpretOp::create(b, piece.bufferType(numSlots_ * sharers_), buffers_[tile]);
-  Value index = b.add(b.mul(position.slot, b.i32(sharers_)), b.clusterRank());
-  Value buffer = ttg::MemDescIndexOp::create(b, piece.bufferType(), pieces, index);
+  Value buffer;
+  if (isJoined(tile)) {
+    buffer = joinedPiece(position.slot, tile, piece, b.clusterRank());
+  } else {
+    Value pieces = ttg::MemDescReinterpretOp::create(b, piece.bufferType(numSlots_ * sharers_), buffers_[tile]);
+    Value index = b.add(b.mul(position.slot, b.i32(sharers_)), b.clusterRank());
+    buffer = ttg::MemDescIndexOp::create(b, piece.bufferType(), pieces, index);
+  }
   auto copy = ttng::AsyncTMACopyGlobalToLocalOp::create(b, matrix, ValueRange{row, column},
                                                         barrierAt(b, full_, position.slot), buffer, b.boolean(true));
   copy.setMulticast(true);
@@ -189,6 +222,9 @@ void Ring::await(const RingPosition &position) const {
 }
 
 Value Ring::tile(const RingPosition &position, unsigned tile, Value replica) const {
+  if (isJoined(tile)) {
+    return joinedPiece(position.slot, tile, tiles_[tile], /*number=*/{});
+  }
   Value place = builder_.mul(indexOf(position.slot, replica), builder_.i32(spacingOf(tiles_[tile])));
   return ttg::MemDescIndexOp::create(builder_, tiles_[tile].bufferType(), buffers_[tile], place);
 }

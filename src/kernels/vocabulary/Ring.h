@@ -25,6 +25,9 @@
 // that it comes from memory once. Then a slot is empty when the consumers of all CTAs have released it, and full, as
 // ever, when its own bytes have landed, whoever loaded them.
 //
+// Tiles can lie one behind the other in a slot, so that a product reads them as one operand whose size is no power of
+// two.
+//
 // Where the consumers are replicas of one role, the first tiles and vectors of a slot can be each replica's own: a slot
 // holds them for each of them. Replicas that do not go through the ring together have a bank of slots each.
 
@@ -56,6 +59,10 @@ struct RingOptions {
   size_t ownTiles = SIZE_MAX, ownVectors = 0; ///< the first so many are each replica's
   int64_t banks = 1;                          ///< of so many stages each
   unsigned gathererWarps = 0;                 ///< of the role that gathers the tiles, if one does
+  /// Tiles from this one on, none of them a replica's own, are parts of one operand: multiples, in the order of memory,
+  /// of `unit`, which has their layout, and so are the pieces that are loaded of them.
+  size_t firstJoined = SIZE_MAX;
+  SharedTile unit = {};
 };
 
 class Ring {
@@ -140,11 +147,15 @@ private:
   mlir::Value firstSlot(mlir::Value bank) const;
   /// Where what is of `replica`, or of all, lies in a buffer.
   mlir::Value indexOf(mlir::Value slot, mlir::Value replica) const;
+  bool isJoined(size_t tile) const { return tile >= firstJoined_; }
+  /// Piece `number` (i32; null where it is the whole) of a joined tile.
+  mlir::Value joinedPiece(mlir::Value slot, size_t tile, const SharedTile &piece, mlir::Value number) const;
 
   KernelBuilder &builder_;
   int64_t stages_, numSlots_, replicas_;
-  size_t ownTiles_;
+  size_t ownTiles_, firstJoined_;
   unsigned sharers_, gathererWarps_;
+  SharedTile unit_; ///< of joined tiles
   llvm::SmallVector<SharedTile> tiles_;
   llvm::SmallVector<mlir::Value> buffers_; ///< of each tile: [places, rows, columns], one of each replica that has it
   llvm::SmallVector<mlir::Value> vectors_; ///< of each vector: [slots * replicas that have one, numbers]

@@ -295,12 +295,18 @@ void chooseDotLayouts(tt::FuncOp function, unsigned capability) {
   for (tt::DotOp dot : dots) {
     DotRewriter(dot, capability).run();
   }
-  function.walk([&](ttng::WarpGroupDotOp dot) {
-    auto type = cast<RankedTensorType>(dot.getType());
+  auto settle = [](Operation *dot, OpResult result, Type operand) {
+    auto type = cast<RankedTensorType>(result.getType());
     if (!type.getEncoding()) {
-      unsigned bits = cast<ShapedType>(dot.getB().getType()).getElementTypeBitWidth();
-      dot.getResult().setType(type.cloneWithEncoding(
-          wgmmaLayout(dot.getContext(), type.getShape()[0], type.getShape()[1], ttg::lookupNumWarps(dot), bits)));
+      result.setType(type.cloneWithEncoding(wgmmaLayout(dot->getContext(), type.getShape()[0], type.getShape()[1],
+                                                        ttg::lookupNumWarps(dot),
+                                                        cast<ShapedType>(operand).getElementTypeBitWidth())));
+    }
+  };
+  function.walk([&](ttng::WarpGroupDotOp dot) { settle(dot, cast<OpResult>(dot.getResult()), dot.getB().getType()); });
+  function.walk([&](ttng::WarpGroupDotPartsOp dot) {
+    for (OpResult result : dot->getResults()) {
+      settle(dot, result, dot.getA().getType());
     }
   });
 }
@@ -316,6 +322,14 @@ static Type fragmentElement(tt::DotOp dot) {
 Attribute dotOperandLayout(OpOperand &operand) {
   constexpr unsigned kAccumulator = 2;
   Operation *dot = operand.getOwner();
+  if (auto parts = dyn_cast<ttng::WarpGroupDotPartsOp>(dot)) {
+    // Its only tensors are accumulators.
+    auto first = parts.getC().getBeginOperandIndex();
+    bool isAccumulator = isa<RankedTensorType>(operand.get().getType());
+    return isAccumulator
+               ? cast<RankedTensorType>(parts.getD()[operand.getOperandNumber() - first].getType()).getEncoding()
+               : Attribute();
+  }
   auto result = cast<RankedTensorType>(dot->getResult(0).getType());
   auto type = dyn_cast<RankedTensorType>(operand.get().getType());
   unsigned index = operand.getOperandNumber();

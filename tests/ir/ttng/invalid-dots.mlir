@@ -172,3 +172,31 @@ tt.func @wgmma_rank(%a: !ttg.memdesc<2x64x64xf16, #s, #ttg.shared_memory>, %c: t
   %0 = ttng.warp_group_dot %a, %a, %c : !ttg.memdesc<2x64x64xf16, #s, #ttg.shared_memory> * !ttg.memdesc<2x64x64xf16, #s, #ttg.shared_memory> -> tensor<64x64xf32, #mma>
   tt.return
 }
+
+// -----
+
+#s = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>
+tt.func @parts_and_accumulators(%a: !ttg.memdesc<64x64xf16, #s, #ttg.shared_memory>, %c: tensor<64x64xf32>) {
+  // expected-error @+1 {{needs a part of B for each accumulator: got 2 and 1}}
+  %0 = ttng.warp_group_dot_parts %a, [%a, %a], [%c] : (!ttg.memdesc<64x64xf16, #s, #ttg.shared_memory>, !ttg.memdesc<64x64xf16, #s, #ttg.shared_memory>, !ttg.memdesc<64x64xf16, #s, #ttg.shared_memory>, tensor<64x64xf32>) -> tensor<64x64xf32>
+  tt.return
+}
+
+// -----
+
+#s = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>
+#t = #ttg.nvmma_shared<{swizzlingByteWidth = 32, transposed = false, elementBitWidth = 16}>
+tt.func @parts_layout(%a: !ttg.memdesc<64x64xf16, #s, #ttg.shared_memory>, %b: !ttg.memdesc<64x16xf16, #t, #ttg.shared_memory>, %c: tensor<64x64xf32>, %d: tensor<64x16xf32>) {
+  // expected-error @+1 {{parts must have one layout}}
+  %0:2 = ttng.warp_group_dot_parts %a, [%a, %b], [%c, %d] : (!ttg.memdesc<64x64xf16, #s, #ttg.shared_memory>, !ttg.memdesc<64x64xf16, #s, #ttg.shared_memory>, !ttg.memdesc<64x16xf16, #t, #ttg.shared_memory>, tensor<64x64xf32>, tensor<64x16xf32>) -> (tensor<64x64xf32>, tensor<64x16xf32>)
+  tt.return
+}
+
+// -----
+
+#s = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>
+tt.func @parts_columns(%a: !ttg.memdesc<64x64xf16, #s, #ttg.shared_memory>, %b: !ttg.memdesc<64x256xf16, #s, #ttg.shared_memory>, %c: tensor<64x64xf32>, %d: tensor<64x256xf32>) {
+  // expected-error @+1 {{multiplies at most 256 columns: got 320}}
+  %0:2 = ttng.warp_group_dot_parts %a, [%b, %a], [%d, %c] : (!ttg.memdesc<64x64xf16, #s, #ttg.shared_memory>, !ttg.memdesc<64x256xf16, #s, #ttg.shared_memory>, !ttg.memdesc<64x64xf16, #s, #ttg.shared_memory>, tensor<64x256xf32>, tensor<64x64xf32>) -> (tensor<64x256xf32>, tensor<64x64xf32>)
+  tt.return
+}

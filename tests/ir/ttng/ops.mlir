@@ -67,6 +67,13 @@ tt.func @wgmma(%a: !ttg.memdesc<64x64xf16, #s, #smem>, %c: tensor<64x64xf32, #mm
   tt.return
 }
 
+// CHECK-LABEL: tt.func @wgmma_parts
+tt.func @wgmma_parts(%a: !ttg.memdesc<64x64xf16, #s, #smem>, %b: !ttg.memdesc<64x128xf16, #s, #smem>, %c: tensor<64x64xf32>, %d: tensor<64x128xf32>, %u: i1) {
+  // CHECK: %[[D:.*]]:2 = ttng.warp_group_dot_parts %{{.*}}, [%{{.*}}, %{{.*}}], [%{{.*}}, %{{.*}}], %{{.*}} : (!ttg.memdesc<64x64xf16, {{.*}}>, !ttg.memdesc<64x128xf16, {{.*}}>, !ttg.memdesc<64x64xf16, {{.*}}>, tensor<64x128xf32>, tensor<64x64xf32>, i1) -> (tensor<64x128xf32>, tensor<64x64xf32>)
+  %0:2 = ttng.warp_group_dot_parts %a, [%b, %a], [%d, %c], %u : (!ttg.memdesc<64x64xf16, #s, #smem>, !ttg.memdesc<64x128xf16, #s, #smem>, !ttg.memdesc<64x64xf16, #s, #smem>, tensor<64x128xf32>, tensor<64x64xf32>, i1) -> (tensor<64x128xf32>, tensor<64x64xf32>)
+  tt.return
+}
+
 // A token may be given without being taken.
 // CHECK-LABEL: tt.func @tokens
 tt.func @tokens(%t: !ttg.memdesc<128x128xf32, #tmem, #ttng.tensor_memory, mutable>, %a: !ttg.memdesc<128x64xf16, #s, #smem>, %b: !ttg.memdesc<64x128xf16, #s, #smem>, %p: i1, %bar: !ttg.memdesc<1xi64, #bar, #smem, mutable>) {

@@ -4,6 +4,8 @@
 #include "tests/unit/codegen/TensorKernel.h"
 #include "tests/unit/codegen/TtgirFixture.h"
 
+#include <numeric>
+
 using namespace jitk::codegen::test;
 
 namespace {
@@ -86,6 +88,80 @@ void check(const Product &p) {
   CHECK(decode(bytes, p.c) == wanted);
 }
 
+/// A [64, 64] times columns in parts, plus 3. The parts lie one behind the other in a buffer of pieces as large as the
+/// last one, and in memory, each row-major and K-major or not.
+CompiledKernel kernelOfParts(const std::vector<int> &parts, bool isKMajor) {
+  const int all = std::accumulate(parts.begin(), parts.end(), 0), unit = parts.back();
+  const auto shapeOf = [&](int columns) {
+    return isKMajor ? std::vector<int64_t>{columns, 64} : std::vector<int64_t>{64, columns};
+  };
+  const auto memory = [](const std::vector<int64_t> &shape, bool transposed) {
+    std::string type = buffer({shape.end()[-2], shape.back()}, f16, 128, transposed);
+    type.insert(type.rfind('>'), ", mutable");
+    return shape.size() > 2 ? type.insert(type.find('<') + 1, std::to_string(shape.front()) + "x") : type;
+  };
+  std::vector<int64_t> ring = shapeOf(unit);
+  ring.insert(ring.begin(), all / unit);
+  std::string body = inMemory("a", {64, 64}, {.claim = "parts", .a = f16, .c = f32}, /*turned=*/false, rows) +
+                     "  %all = ttg.local_alloc : () -> " + memory(ring, false) + "\n";
+  std::string buffers, sums, typesB, typesC, stores;
+  int first = 0;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    const std::string n = std::to_string(i), comma = i ? ", " : "";
+    const std::vector<int64_t> shape = shapeOf(parts[i]), shapeC = {64, parts[i]};
+    const std::string mma =
+        "#ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, " +
+        std::to_string(parts[i]) + ", 16]}>";
+    const std::string typeC = tensorType(shapeC, "f32", mma), piece = memory(shapeOf(unit), false);
+    body += "  %o" + n + " = arith.constant " + std::to_string(first * 64) + " : i32\n  %i" + n + " = arith.constant " +
+            std::to_string(first / unit) + " : i32\n  %pb" + n + " = tt.addptr %pb, %o" + n +
+            " : !tt.ptr<f16>, i32\n  %pd" + n + " = tt.addptr %pd, %o" + n + " : !tt.ptr<f32>, i32\n" +
+            loadTensor("b" + n, "pb" + n, shape, "f16", rows) + "  %m" + n + " = ttg.memdesc_index %all[%i" + n +
+            "] : " + memory(ring, false) + " -> " + piece + "\n  %v" + n + " = ttg.memdesc_reinterpret %m" + n + " : " +
+            piece + " -> " + memory(shape, false) + "\n  ttg.local_store %b" + n + ", %v" + n + " : " +
+            tensorType(shape, "f16", rows) + " -> " + memory(shape, false) + "\n  %c" + n +
+            " = arith.constant dense<3.0> : " + typeC + "\n";
+    if (isKMajor) {
+      body += "  %t" + n + " = ttg.memdesc_trans %v" + n + " {order = array<i32: 1, 0>} : " + memory(shape, false) +
+              " -> " + memory({64, parts[i]}, true) + "\n";
+    }
+    buffers += comma + (isKMajor ? "%t" : "%v") + n;
+    sums += comma + "%c" + n;
+    typesB += ", " + memory({64, parts[i]}, isKMajor);
+    typesC += comma + typeC;
+    stores += "  %w" + n + " = ttng.warp_group_dot_wait %d#" + n + " {pendings = 0 : i32} : " + typeC + "\n" +
+              storeTensor("w" + n, "pd" + n, shapeC, "f32", mma);
+    first += parts[i];
+  }
+  body += "  ttng.fence_async_shared {bCluster = false}\n  %d:" + std::to_string(parts.size()) +
+          " = ttng.warp_group_dot_parts %am, [" + buffers + "], [" + sums + "] : (" +
+          buffer({64, 64}, f16, 128, false) + typesB + ", " + typesC + ") -> (" + typesC + ")\n" + stores;
+  return compileKernel(moduleOf("",
+                                kernelOf(pointerParameter("pa", "f16") + ", " + pointerParameter("pb", "f16") + ", " +
+                                             pointerParameter("pd", "f32"),
+                                         body),
+                                4, 90));
+}
+
+void checkParts(const std::vector<int> &parts, bool isKMajor) {
+  CAPTURE(parts.front());
+  const std::vector<int> a = smallNumbers(64 * 64, 1);
+  std::vector<int> inputs, wanted;
+  for (int columns : parts) {
+    std::vector<int> b = smallNumbers(size_t(64) * columns, columns), kByN(b);
+    for (int i = 0; isKMajor && i < 64 * columns; ++i) {
+      kByN[i] = b[i % columns * 64 + i / columns];
+    }
+    inputs.insert(inputs.end(), b.begin(), b.end());
+    for (int sum : multiply(a, kByN, 64, columns, 64)) {
+      wanted.push_back(sum + 3);
+    }
+  }
+  const std::vector<uint8_t> bytes = runEverywhere<uint8_t>(kernelOfParts(parts, isKMajor), wanted.size() * f32.bytes,
+                                                            encode(a, f16), encode(inputs, f16));
+  CHECK(decode(bytes, f32) == wanted);
+}
+
 } // namespace
 
 TEST_SUITE("codegen/WarpGroupDot") {
@@ -110,6 +186,13 @@ TEST_SUITE("codegen/WarpGroupDot") {
     check({.claim = "warpgroups along M", .a = f16, .c = f32, .m = 128, .warps = "[8, 1]"});
     check({.claim = "warpgroups along M, M-major", .a = f16, .c = f32, .m = 128, .turnedA = true, .warps = "[8, 1]"});
     check({.claim = "warpgroups along N", .a = f16, .c = f32, .n = 128, .warps = "[4, 2]"});
+  }
+
+  TEST_CASE("columns in parts are one product") {
+    checkParts({128, 16}, /*isKMajor=*/true);
+    checkParts({64, 32, 8}, /*isKMajor=*/true);
+    checkParts({128, 64}, /*isKMajor=*/true);
+    checkParts({128, 64}, /*isKMajor=*/false);
   }
 
   TEST_CASE("A in registers") {

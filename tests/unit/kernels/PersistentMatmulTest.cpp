@@ -82,7 +82,8 @@ TEST_CASE("every tile that the model can choose gives the product") {
   unsigned number = 0;
   auto checkTile = [&](PersistentTile tile, int m, int n) {
     // One tile and a part of one in each direction, three blocks of K and a part of one, through three slots.
-    Problem problem = {m, n, 200, number % 2 == 0, number % 3 == 0 ? "fp32" : "bf16", number % 4 < 2};
+    Problem problem = {
+        m, n, 200, number % 2 == 0 || tile.joinsParts, number % 3 == 0 ? "fp32" : "bf16", number % 4 < 2};
     auto mode = number % 2 ? emulator::AsyncMode::Immediate : emulator::AsyncMode::Deferred;
     tile.stages = 3;
     tile.groupRows = 2;
@@ -100,6 +101,13 @@ TEST_CASE("every tile that the model can choose gives the product") {
       checkTile({.rows = rows, .columns = 144}, int(rows) + 40, 144 + 24);
       checkTile({.rows = rows, .columns = 160}, int(rows) + 40, 160 + 136);
     }
+    // One product of all parts, of which the second tile may have the first few columns.
+    for (int64_t columns : {72, 112, 144, 192, 248}) {
+      checkTile({.rows = rows, .columns = columns, .joinsParts = true}, int(rows) + 40, int(columns) + 24);
+    }
+    checkTile({.rows = rows, .columns = 40, .transposed = true, .joinsParts = true}, 37, int(rows) + 24);
+    check({int(rows) + 40, 216, 200, false, "bf16"}, {.rows = rows, .columns = 192, .joinsParts = true, .stages = 3},
+          {deviceOptions(emulator::AsyncMode::Deferred, 1, 3)});
     // Few rows of A are the columns; none beside them, and one more tile.
     for (int64_t columns : {8, 24, 40, 48, 64}) {
       checkTile({.rows = rows, .columns = columns, .transposed = true}, int(columns) - 3, int(rows) + 24);
@@ -135,6 +143,8 @@ TEST_CASE("two CTAs of a cluster load the columns of both") {
           devices);
     check({400, 264, 136, true, "fp32", true}, {.rows = 128, .columns = 192, .stages = 2, .sharers = 2}, devices);
     check({130, 136, 328, false, "bf16", true}, {.rows = 64, .columns = 128, .stages = 3, .sharers = 2}, devices);
+    check({300, 264, 136, true, "bf16"}, {.rows = 128, .columns = 144, .joinsParts = true, .stages = 2, .sharers = 2},
+          devices);
   }
 }
 
@@ -194,7 +204,7 @@ TEST_CASE("tiles of two widths cover C once") {
   PersistentTile tile = {.rows = 128, .columns = 192, .stages = 3, .groupRows = 2};
   tile.mix = {1, {2, 1}, {1, 3}};
   for (bool defersStores : {false, true}) {
-    tile.defersStores = defersStores;
+    tile.defersStores = tile.joinsParts = defersStores;
     for (uint32_t multiprocessors : {1, 2, 20}) {
       for (int k : {64, 328}) {
         check({300, 504, k, true, "bf16"}, tile,

@@ -1,4 +1,4 @@
-// ttng.warp_group_dot and its wait: wgmma.
+// ttng.warp_group_dot, of one part of columns or several, and its wait: wgmma.
 //
 // A warpgroup computes tiles of 64 rows by instrShape[1] columns. B, and A unless it is in registers, are read through
 // descriptors (BufferOperand). Accumulators are tied through every instruction and through the wait, so that neither
@@ -20,6 +20,29 @@ namespace {
 
 /// 32-bit registers of the left operand of one instruction.
 constexpr int64_t kFragmentWords = 4;
+
+std::string formOf(Type a, Type b, Type accumulator, int64_t columns, int64_t stepOfK, bool isInRegistersA) {
+  llvm::StringRef nameA = productTypeName(a), nameB = productTypeName(b);
+  llvm::StringRef nameC = accumulator.isF32() ? "f32" : accumulator.isF16() ? "f16" : "s32";
+  std::string name =
+      ("wgmma.m64n" + llvm::Twine(columns) + "k" + llvm::Twine(stepOfK) + "." + nameC + "." + nameA).str();
+  if (nameA != nameB) {
+    name += ("." + nameB).str();
+  }
+  return name + (isInRegistersA ? ".rs" : ".ss");
+}
+
+SmallVector<int64_t> immediatesOf(Type accumulator, Type operand, bool isTransposedA, bool isTransposedB) {
+  if (accumulator.isInteger(32)) {
+    return {};
+  }
+  SmallVector<int64_t> values = {1, 1};
+  if (operand.getIntOrFloatBitWidth() == 16) {
+    values.push_back(isTransposedA);
+    values.push_back(isTransposedB);
+  }
+  return values;
+}
 
 /// Emits the products of one warp_group_dot.
 class WarpGroupDot {
@@ -99,27 +122,12 @@ LogicalResult WarpGroupDot::prepare() {
 }
 
 std::string WarpGroupDot::form() const {
-  Type accumulator = type_.getElementType();
-  llvm::StringRef nameA = productTypeName(elementA_), nameB = productTypeName(elementB_);
-  llvm::StringRef nameC = accumulator.isF32() ? "f32" : accumulator.isF16() ? "f16" : "s32";
-  std::string name =
-      ("wgmma.m64n" + llvm::Twine(columns_) + "k" + llvm::Twine(stepOfK_) + "." + nameC + "." + nameA).str();
-  if (nameA != nameB) {
-    name += ("." + nameB).str();
-  }
-  return name + (fragmentsA_ ? ".rs" : ".ss");
+  return formOf(elementA_, elementB_, type_.getElementType(), columns_, stepOfK_, fragmentsA_.has_value());
 }
 
 SmallVector<int64_t> WarpGroupDot::immediates() const {
-  if (type_.getElementType().isInteger(32)) {
-    return {};
-  }
-  SmallVector<int64_t> values = {1, 1};
-  if (elementB_.getIntOrFloatBitWidth() == 16) {
-    values.push_back(bufferA_ && bufferA_->isTransposed());
-    values.push_back(bufferB_->isTransposed());
-  }
-  return values;
+  return immediatesOf(type_.getElementType(), elementB_, bufferA_ && bufferA_->isTransposed(),
+                      bufferB_->isTransposed());
 }
 
 void WarpGroupDot::promote(ArrayRef<unsigned> tile, ArrayRef<Value> partial) {
@@ -311,6 +319,63 @@ static LogicalResult lowerWarpGroupDot(ttng::WarpGroupDotOp op, FunctionLowering
   return success();
 }
 
+static LogicalResult lowerWarpGroupDotParts(ttng::WarpGroupDotPartsOp op, FunctionLowering &f) {
+  LoweringBuilder &b = f.builder();
+  ttg::MemDescType a = op.getA().getType(), first = cast<ttg::MemDescType>(op.getB().front().getType());
+  int64_t depth = a.getShape()[1], stepOfK = 256 / a.getElementTypeBitWidth(), columns = 0;
+  std::optional<BufferOperand> left =
+      BufferOperand::of(f, op.getA(), /*kDim=*/1, int32_t(a.getShape()[0]), int32_t(stepOfK), DescriptorKind::Wgmma);
+  // The descriptor of the first part goes on through the others.
+  std::optional<BufferOperand> right = BufferOperand::of(f, op.getB().front(), /*kDim=*/0, int32_t(first.getShape()[1]),
+                                                         int32_t(stepOfK), DescriptorKind::Wgmma);
+  if (!left || !right) {
+    return op.emitOpError("reads a buffer whose layout no matrix descriptor can say");
+  }
+  SmallVector<Value> elements;
+  for (Value accumulator : op.getC()) {
+    auto type = cast<RankedTensorType>(accumulator.getType());
+    ArrayRef<Value> registers = f.registers(accumulator);
+    SmallVector<unsigned> tile = accumulatorTile(FragmentIndex(f.layout(type)), 0, 0, unsigned(type.getShape()[1]));
+    if (tile.size() != registers.size()) {
+      return op.emitOpError("has a result layout that is not that of its instruction");
+    }
+    llvm::append_range(elements, llvm::map_range(tile, [&](unsigned reg) { return registers[reg]; }));
+    columns += type.getShape()[1];
+  }
+  Type element = elements.front().getType();
+  if (op.getUseC() && matchPattern(op.getUseC(), m_Zero())) {
+    llvm::fill(elements, b.undef(element));
+  }
+  std::string form = formOf(a.getElementType(), first.getElementType(), element, columns, stepOfK, false);
+  if (!ptx::lookupInstruction(form)) {
+    return op.emitOpError("has no instruction: ") << form;
+  }
+  b.inst("wgmma.fence", {});
+  SmallVector<Value> words = packAccumulator(b, elements);
+  SmallVector<int64_t> immediates =
+      immediatesOf(element, a.getElementType(), left->isTransposed(), right->isTransposed());
+  for (int64_t k = 0; k < depth; k += stepOfK) {
+    Value useC = k == 0 && op.getUseC() ? f.scalar(op.getUseC()) : b.boolean(true);
+    SmallVector<Value> operands = {left->at(0, int32_t(k)), right->at(0, int32_t(k)), useC};
+    llvm::append_range(operands, words);
+    words = SmallVector<Value>(b.inst(form, operands, immediates));
+  }
+  b.inst("wgmma.commit_group", {});
+  SmallVector<Value> sums = unpackAccumulator(b, words, element, elements.size());
+  ArrayRef<Value> rest = sums;
+  for (OpResult result : op->getResults()) {
+    auto type = cast<RankedTensorType>(result.getType());
+    SmallVector<unsigned> tile = accumulatorTile(FragmentIndex(f.layout(type)), 0, 0, unsigned(type.getShape()[1]));
+    SmallVector<Value> registers(tile.size());
+    for (auto [reg, sum] : llvm::zip_equal(tile, rest.take_front(tile.size()))) {
+      registers[reg] = sum;
+    }
+    rest = rest.drop_front(tile.size());
+    f.set(result, registers);
+  }
+  return success();
+}
+
 static LogicalResult lowerWarpGroupDotWait(ttng::WarpGroupDotWaitOp op, FunctionLowering &f) {
   TiedTensors tied(f);
   for (Value input : op.getInputs()) {
@@ -331,6 +396,7 @@ static LogicalResult lowerWarpGroupDotWait(ttng::WarpGroupDotWaitOp op, Function
 
 void populateWarpGroupDotLowerings(LoweringTable &table) {
   table.add(lowerWarpGroupDot);
+  table.add(lowerWarpGroupDotParts);
   table.add(lowerWarpGroupDotWait);
 }
 
