@@ -188,6 +188,16 @@ GlobalMemory::Fault GlobalMemory::check(uint64_t address, uint64_t bytes) const 
   return inside ? Fault::None : Fault::OutOfBounds;
 }
 
+std::string GlobalMemory::neighbourOf(uint64_t address) const {
+  const Allocation *allocation = find(address);
+  if (!allocation || !allocation->live.load(std::memory_order_relaxed)) {
+    return "";
+  }
+  const auto offset = int64_t(address - allocation->begin);
+  return llvm::formatv(", from byte {0} of the {1} at {2:x}", offset, allocation->end - allocation->begin,
+                       allocation->begin);
+}
+
 bool GlobalMemory::initialised(uint64_t address, uint64_t bytes) const {
   if (!trackInitialisation_) {
     return true;

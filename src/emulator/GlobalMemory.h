@@ -12,6 +12,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 
 namespace jitk::emulator {
 
@@ -39,6 +40,9 @@ public:
 
   /// Whether [address, address + bytes) lies in one live allocation.
   Fault check(uint64_t address, uint64_t bytes) const;
+  /// Of an access that left an allocation, from where on: ", from byte 64 of the 64 at 0x7f0000000100"; empty where
+  /// none is near.
+  std::string neighbourOf(uint64_t address) const;
   /// Whether the address lies in the reserved range at all.
   bool owns(uint64_t address) const { return address - base_ < reservedBytes_; }
   /// Whether all bytes were written since their allocation; true where that is not tracked. The range must be checked.

@@ -127,7 +127,8 @@ static bool checkGlobal(Thread &thread, const Origin &origin, uint64_t address, 
     break;
   case GlobalMemory::Fault::OutOfBounds:
     thread.report(FindingKind::OutOfBounds, origin, address,
-                  llvm::formatv("{0} bytes outside every allocation", bytes));
+                  llvm::formatv("{0} bytes outside every allocation{1}", bytes,
+                                thread.cluster().launch().memory->neighbourOf(address)));
     return false;
   case GlobalMemory::Fault::Freed:
     thread.report(FindingKind::OutOfBounds, origin, address, llvm::formatv("{0} bytes of a freed allocation", bytes));

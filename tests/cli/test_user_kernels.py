@@ -88,12 +88,15 @@ class UserKernels(CliTest):
             self.assertEqual(good, "")
             self.assertIn(says, bad)
 
-    def test_a_run_finds_what_is_written_outside_of_a_tensor(self):
+    def test_a_run_finds_what_leaves_a_tensor(self):
         words = ["run", "user_kernel", "language=ttgir", f"source={COPY_TTGIR}", "entry=copy", "grid=1",
                  "--device", "emulator:sm_80"]
         self.jitk(*words, "arguments=x: read int32[32], y: written int32[32]")
-        said = self.jitk(*words, "arguments=x: read int32[32], y: written int32[31]", code=WRONG_RESULT).stdout
-        self.assertIn("\nthe guard band after y was overwritten, byte 0\n", said)
+        said = self.jitk(*words, "arguments=x: read int32[32], y: written int32[31]", code=WRONG_RESULT).stderr
+        self.assertIn("4 bytes outside every allocation, from byte 124 of the 124 at 0x", said)
+        self.assertIn("; y lies at 0x", said)
+        said = self.jitk(*words, "arguments=x: read int32[31], y: written int32[32]", code=WRONG_RESULT).stderr
+        self.assertIn("; x lies at 0x", said)
 
     def test_the_key_follows_all_that_is_given(self):
         kernels = [cuda(), cuda(options="-DA=1"), cuda(headers="#header a.cuh\n"), cuda(block="128"),

@@ -321,12 +321,40 @@ tt.func public @fill(%y: !tt.ptr<f32>, %n: i32) {
 )";
 }
 
+/// Writes y from the n elements of x from element `first` on.
+std::string copyFrom(int first) {
+  return R"(
+tt.func public @fill(%x: !tt.ptr<f32>, %y: !tt.ptr<f32>, %n: i32) {
+  %pid = tt.get_program_id x : i32
+  %c256 = arith.constant 256 : i32
+  %first = arith.constant dense<)" +
+         std::to_string(first) + R"(> : tensor<256xi32>
+  %base = arith.muli %pid, %c256 : i32
+  %range = tt.make_range {end = 256 : i32, start = 0 : i32} : tensor<256xi32>
+  %bases = tt.splat %base : i32 -> tensor<256xi32>
+  %i = arith.addi %bases, %range : tensor<256xi32>
+  %from = arith.addi %i, %first : tensor<256xi32>
+  %ns = tt.splat %n : i32 -> tensor<256xi32>
+  %mask = arith.cmpi slt, %i, %ns : tensor<256xi32>
+  %zero = arith.constant dense<0.0> : tensor<256xf32>
+  %xs = tt.splat %x : !tt.ptr<f32> -> tensor<256x!tt.ptr<f32>>
+  %ys = tt.splat %y : !tt.ptr<f32> -> tensor<256x!tt.ptr<f32>>
+  %xp = tt.addptr %xs, %from : tensor<256x!tt.ptr<f32>>, tensor<256xi32>
+  %yp = tt.addptr %ys, %i : tensor<256x!tt.ptr<f32>>, tensor<256xi32>
+  %read = tt.load %xp, %mask, %zero : tensor<256x!tt.ptr<f32>>
+  tt.store %yp, %read, %mask : tensor<256x!tt.ptr<f32>>
+  tt.return
+}
+)";
+}
+
 /// What a checked run says of such a kernel.
 std::vector<std::string> damageOf(const std::string &source) {
+  std::string reads = source.find("%x: ") == std::string::npos ? "" : "x: read fp32[n], ";
   std::string text = api::Description::create("user_kernel", {{"language", "commonir"},
                                                               {"source", source},
                                                               {"entry", "fill"},
-                                                              {"arguments", "y: written fp32[n], n: int32"},
+                                                              {"arguments", reads + "y: written fp32[n], n: int32"},
                                                               {"grid", "ceil(n/256)"},
                                                               {"n", "*"}})
                          .text();
@@ -337,8 +365,24 @@ std::vector<std::string> damageOf(const std::string &source) {
 } // namespace
 
 TEST_SUITE("conformance/UserKernel") {
-  TEST_CASE("a kernel that writes outside of its tensor is found") {
+  TEST_CASE("a kernel that leaves its tensor is found") {
     CHECK(damageOf(fillFrom(0, 0)).empty());
+    CHECK(damageOf(copyFrom(0)).empty());
+    if (lane.isEmulator()) {
+      auto checkFault = [](const std::string &source, const char *found, const char *place, const char *tensor) {
+        CAPTURE(source);
+        for (const char *part : {found, place, tensor}) {
+          CHECK_THROWS_WITH_AS(damageOf(source), doctest::Contains(part), api::Exception);
+        }
+      };
+      checkFault(fillFrom(0, 1), "out of bounds in st.global.b32 at source:18:3 by cta (3, 0, 0) warp 3 lane 8",
+                 "4 bytes outside every allocation, from byte 4000 of the 4000 at 0x", "; y lies at 0x");
+      checkFault(fillFrom(-2, 0), "out of bounds in st.global.b32 at source:18:3 by cta (0, 0, 0)",
+                 "4 bytes outside every allocation, from byte -4 of the 4000 at 0x", "; y lies at 0x");
+      checkFault(copyFrom(1), "out of bounds in ld.global.b32.else at source:18:11 by cta (3, 0, 0) warp 3 lane 7",
+                 "4 bytes outside every allocation, from byte 4000 of the 4000 at 0x", "; x lies at 0x");
+      return;
+    }
     CHECK(damageOf(fillFrom(0, 1)) == std::vector<std::string>{"the guard band after y was overwritten, byte 0"});
     CHECK(damageOf(fillFrom(-2, 0)) == std::vector<std::string>{"the guard band before y was overwritten, byte 8"});
   }

@@ -10,22 +10,27 @@
 namespace jitk::checked {
 namespace {
 
-/// Bytes before and after each tensor that nothing may touch: NaN in every dtype, and a multiple of any alignment.
-constexpr size_t kGuardBytes = 512;
 constexpr uint8_t kGuard = 0xFF;
+
+bool isEmulator(const api::Device &device) { return device.target().starts_with("emulator:"); }
+
+/// Bytes before and after each tensor that nothing may write: NaN in every dtype, and a multiple of any alignment. On
+/// an emulator there are none, so that a read of what is not the tensor's own is a fault, too.
+size_t guardBytesOn(const api::Device &device) { return isEmulator(device) ? 0 : 512; }
 
 /// A tensor in device memory between guard bands.
 class GuardedTensor {
 public:
   GuardedTensor(const api::Device &device, const reference::HostTensor &tensor)
-      : device_(device), shape_(tensor.shape), size_(size_t(tensor.shape.span())),
-        buffer_(device, size_ + 2 * kGuardBytes) {
-    device.fill(buffer_.address(), kGuard, kGuardBytes);
+      : device_(device), shape_(tensor.shape), size_(size_t(tensor.shape.span())), guardBytes_(guardBytesOn(device)),
+        buffer_(device, size_ + 2 * guardBytes_) {
+    device.fill(buffer_.address(), kGuard, guardBytes_);
     device.copyToDevice(address(), reference::spreadRows(tensor).data(), size_);
-    device.fill(address() + size_, kGuard, kGuardBytes);
+    device.fill(address() + size_, kGuard, guardBytes_);
   }
 
-  uint64_t address() const { return buffer_.address() + kGuardBytes; }
+  const std::string &name() const { return shape_.name; }
+  uint64_t address() const { return buffer_.address() + guardBytes_; }
 
   /// Reads the tensor back; reports bytes of the guard bands, and between rows, that changed.
   std::vector<uint8_t> read(std::vector<std::string> &damage) const {
@@ -41,20 +46,40 @@ public:
 
 private:
   void checkGuard(const std::string &side, uint64_t band, std::vector<std::string> &damage) const {
-    std::vector<uint8_t> bytes(kGuardBytes);
-    device_.copyToHost(bytes.data(), band, kGuardBytes);
+    std::vector<uint8_t> bytes(guardBytes_);
+    device_.copyToHost(bytes.data(), band, guardBytes_);
     auto changed = std::ranges::find_if(bytes, [](uint8_t byte) { return byte != kGuard; });
     if (changed != bytes.end()) {
       auto at = changed - bytes.begin();
       damage.push_back("the guard band " + side + " " + shape_.name + " was overwritten, byte " +
-                       std::to_string(side == "before" ? std::ptrdiff_t(kGuardBytes) - at : at));
+                       std::to_string(side == "before" ? std::ptrdiff_t(guardBytes_) - at : at));
     }
   }
 
   api::Device device_;
   TensorShape shape_;
-  size_t size_;
+  size_t size_, guardBytes_;
   api::Buffer buffer_;
+};
+
+/// A failure of a device whose message tells the names of the tensors that it has by their addresses.
+class NamedFailure final : public api::Exception {
+public:
+  NamedFailure(const api::Exception &failure, const std::vector<GuardedTensor> &tensors)
+      : api::Exception(failure), message_(failure.what()) {
+    for (const GuardedTensor &tensor : tensors) {
+      std::ostringstream address;
+      address << "0x" << std::hex << tensor.address();
+      if ((toolOutput() + message_).find(address.str()) != std::string::npos) {
+        message_ += "; " + tensor.name() + " lies at " + address.str();
+      }
+    }
+  }
+
+  const char *what() const noexcept override { return message_.c_str(); }
+
+private:
+  std::string message_;
 };
 
 } // namespace
@@ -151,14 +176,14 @@ Outcome run(const api::Device &device, api::Kernel kernel, const Problem &proble
     addresses.push_back(guarded.back().address());
   }
   uint64_t workspaceBytes = outcome.kernel.workspaceBytes(dimensions);
-  api::Buffer workspace(device, std::max<uint64_t>(workspaceBytes, 256));
+  api::Buffer workspace(device, workspaceBytes);
   outcome.kernel.launch(addresses, dimensions, toScalars(outcome.kernel, scalars), workspace.address(),
                         workspace.size());
   try {
     device.synchronize();
   } catch (const api::Exception &failure) {
     if (!problem.mayRace || !saysGridRacesAlone(failure)) {
-      throw;
+      throw NamedFailure(failure, guarded);
     }
   }
 

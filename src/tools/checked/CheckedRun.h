@@ -43,7 +43,8 @@ struct Outcome {
 /// where the kernel takes an integer.
 std::vector<api::Scalar> toScalars(const api::Kernel &kernel, const std::vector<reference::Number> &numbers);
 
-/// Allocates the tensors between guard bands of NaN, runs the kernel once, and compares. Throws api::Exception where
+/// Allocates the tensors between guard bands of NaN, runs the kernel once, and compares. On an emulator each tensor has
+/// an allocation of just its own bytes: whatever leaves it is a fault. Throws api::Exception where
 /// the library refuses or the device fails, std::invalid_argument where the problem's sizes do not fit the description.
 Outcome run(const api::Runtime &runtime, const api::Device &device, const Problem &problem, bool check = true);
 /// The same with a kernel of the problem that the caller has got.

@@ -36,6 +36,17 @@ TEST_SUITE("emulator/GlobalMemory") {
     CHECK(memory.free(b + 4).code() == StatusCode::InvalidArgument);
   }
 
+  TEST_CASE("a fault near an allocation says how far it is off") {
+    GlobalMemory memory(false);
+    const uint64_t a = *memory.allocate(100);
+    CHECK(memory.neighbourOf(a + 96).starts_with(", from byte 96 of the 100 at 0x"));
+    CHECK(memory.neighbourOf(a - 8).starts_with(", from byte -8 of the 100 at 0x"));
+    CHECK(memory.neighbourOf(a + (1 << 20)) == "");
+    CHECK(memory.neighbourOf(0) == "");
+    REQUIRE(memory.free(a).ok());
+    CHECK(memory.neighbourOf(a) == "");
+  }
+
   TEST_CASE("addresses are aligned to 256 bytes and no more") {
     GlobalMemory memory(false);
     for (size_t bytes : {1, 256, 4096, 100000}) {
