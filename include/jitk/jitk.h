@@ -846,7 +846,7 @@ JITK_API jitk_status_t jitk_runtime_configurations(jitk_runtime_t runtime, jitk_
  * `jitk tune` measures, or the engine itself. It is an entry of the disk store, so that bundles, export and import
  * carry it, and belongs to this build of the compiler. Runtimes with `use_tuned` follow it. Fails with INVALID_ARGUMENT
  * if the description names a configuration itself or has none of that name, UNAVAILABLE if the runtime has no disk
- * store.
+ * store. "" is no name but says that the kernel is fastest as it is built where nothing is stored.
  */
 JITK_API jitk_status_t jitk_runtime_store_configuration(jitk_runtime_t runtime, jitk_device_t device,
                                                         jitk_description_t description, const char *configuration,

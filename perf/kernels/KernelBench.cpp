@@ -14,11 +14,11 @@
 #include "src/reference/Parallel.h"
 #include "src/tools/checked/CheckedRun.h"
 #include "src/tools/checked/Prepare.h"
+#include "src/tools/timing/Contender.h"
+#include "src/tools/timing/CublasPeer.h"
 
 #include "perf/commit/Commit.h"
-#include "perf/kernels/Gpu.h"
 #include "perf/kernels/Report.h"
-#include "perf/peers/CublasLt.h"
 #include "perf/peers/SeparateEpilogue.h"
 
 #include <CLI/CLI.hpp>
@@ -33,7 +33,6 @@
 #include <iterator>
 #include <optional>
 #include <sstream>
-#include <thread>
 
 using namespace jitk;
 using namespace jitk::perf;
@@ -43,7 +42,8 @@ namespace {
 struct Options {
   std::vector<std::string> problems;
   std::string out, peer = "cublaslt", store;
-  int device = 0, calls = 20, replays = 30, pause = 30;
+  int device = 0;
+  timing::Protocol protocol;
   double seconds = HUGE_VAL;
   bool programmatic = false;
 };
@@ -73,7 +73,7 @@ reference::GivenValues valuesOf(const Problem &problem) {
 /// power of two.
 class Tensors {
 public:
-  Tensors(const api::Device &device, const Gpu &gpu, const Problem &problem) {
+  Tensors(const api::Device &device, const timing::Gpu &gpu, const Problem &problem) {
     constexpr int64_t kLarge = 1 << 24;
     Result<std::vector<TensorShape>> shapes = tensorShapes(problem.description, problem.sizes);
     int64_t elements = 0;
@@ -164,38 +164,6 @@ private:
   std::vector<uint64_t> addresses_;
 };
 
-/// Times work that alternates with other work.
-class Contender {
-public:
-  Contender(const Gpu &gpu, const Options &options, const std::function<void(void *)> &enqueue)
-      : gpu_(gpu), options_(options), calls_(fittingCalls(enqueue)), graph_(gpu.record(calls_, enqueue)) {
-    gpu.replay(graph_); // warms up
-  }
-
-  void takeTurn(int replays, std::vector<double> &times) const {
-    std::this_thread::sleep_for(std::chrono::milliseconds(options_.pause));
-    gpu_.replay(graph_); // the clocks come up again
-    for (int replay = 0; replay < replays; ++replay) {
-      times.push_back(gpu_.replay(graph_) / calls_);
-    }
-  }
-
-private:
-  /// As many as take kGraphMicroseconds, so that a turn of a long kernel does not heat the card for the next one.
-  int fittingCalls(const std::function<void(void *)> &enqueue) const {
-    constexpr double kGraphMicroseconds = 6000;
-    Gpu::Graph one = gpu_.record(1, enqueue);
-    gpu_.replay(one);
-    double time = gpu_.replay(one);
-    return int(std::clamp(kGraphMicroseconds / std::max(time, 1.0), 1.0, double(options_.calls)));
-  }
-
-  const Gpu &gpu_;
-  const Options &options_;
-  int calls_;
-  Gpu::Graph graph_;
-};
-
 class KernelBench {
 public:
   explicit KernelBench(const Options &options) : options_(options), gpu_(options.device) {
@@ -206,7 +174,7 @@ public:
     device_ = api::Device::open(runtime_, "cuda:" + std::to_string(options.device));
     if (options.peer == "cublaslt") {
       try {
-        cublas_ = std::make_unique<gpu::CublasLt>();
+        cublas_ = std::make_unique<timing::CublasPeer>(device_, gpu_);
       } catch (const std::exception &missing) {
         missingPeer_ = missing.what();
       }
@@ -243,77 +211,29 @@ private:
   Peer yardstick(const Problem &problem, const Peer &other);
   /// The same by cuBLASLt's bare product and a kernel for what follows it. Without a body where nothing follows.
   Peer separateKernels(const Problem &problem, const Tensors &tensors);
-  static gpu::ProductAddresses addressesOf(const Tensors &tensors);
-  /// The fastest of the first 8 that the heuristics propose.
-  std::function<void(void *)> bestOfCublas(const gpu::Product &product, const gpu::ProductAddresses &addresses);
+  static timing::ProductAddresses addressesOf(const Tensors &tensors);
 
   Options options_;
-  Gpu gpu_;
+  timing::Gpu gpu_;
   api::Runtime runtime_;
   api::Device device_;
-  std::unique_ptr<gpu::CublasLt> cublas_;
+  std::unique_ptr<timing::CublasPeer> cublas_;
   std::string missingPeer_;
-  api::Buffer peerWorkspace_, bareProduct_;
+  api::Buffer bareProduct_;
   std::unique_ptr<Tensors> peerTensors_;
 };
 
-gpu::Product productOf(const Problem &problem) {
-  const Description &d = problem.description;
-  return {.m = problem.size("m"),
-          .n = problem.size("n"),
-          .k = problem.size("k"),
-          .dtype = d.word("dtype"),
-          .outDtype = d.word("out_dtype"),
-          .columnMajorB = d.word("b_layout") == "col",
-          .hasBias = d.flag("bias"),
-          .hasAddend = d.flag("residual") || d.flag("accumulate"),
-          .activation = d.word("activation")};
-}
-
-/// Whether a tensor's rows lie apart, which peers are not given.
-bool hasRowsApart(const Description &description) {
-  const OpSchema &op = **findOp(description.op());
-  return std::ranges::any_of(
-      op.tensors, [&](const TensorSchema &tensor) { return description.rowStride(tensor.name).has_value(); });
-}
-
-/// Whether cuBLASLt has the op's last word.
-bool hasCublasPeer(const Description &description) {
-  return description.op() == "matmul" && description.word("activation") != "silu" && !hasRowsApart(description);
-}
+timing::Product productOf(const Problem &problem) { return timing::productOf(problem.description, problem.sizes); }
 
 } // namespace
 
-gpu::ProductAddresses KernelBench::addressesOf(const Tensors &tensors) {
+timing::ProductAddresses KernelBench::addressesOf(const Tensors &tensors) {
   uint64_t c = tensors.address("c"), residual = tensors.address("residual");
   return {.a = tensors.address("a"),
           .b = tensors.address("b"),
           .c = c,
           .bias = tensors.address("bias"),
           .addend = residual ? residual : c};
-}
-
-std::function<void(void *)> KernelBench::bestOfCublas(const gpu::Product &product, const gpu::ProductAddresses &a) {
-  constexpr int kAlgorithms = 8;
-  constexpr size_t kWorkspace = size_t(64) << 20;
-  if (peerWorkspace_.size() == 0) {
-    peerWorkspace_ = api::Buffer(device_, kWorkspace);
-  }
-  auto algorithms = std::make_shared<gpu::CublasLt::Algorithms>(cublas_->find(product, kAlgorithms, kWorkspace));
-  uint64_t workspace = peerWorkspace_.address();
-  auto run = [=](size_t index) { return [=](void *stream) { algorithms->run(index, a, workspace, stream); }; };
-  std::function<void(void *)> best;
-  double least = HUGE_VAL;
-  for (size_t index = 0; index < algorithms->size(); ++index) {
-    Gpu::Graph graph = gpu_.record(5, run(index));
-    gpu_.replay(graph);
-    double time = median({gpu_.replay(graph), gpu_.replay(graph), gpu_.replay(graph)});
-    if (time < least) {
-      least = time;
-      best = run(index);
-    }
-  }
-  return best;
 }
 
 /// The elements of C that are the result: of each `period` the first `count`. Of masked groups those of valid rows.
@@ -395,14 +315,14 @@ void KernelBench::compare(const Problem &problem, const Tensors &tensors, const 
 }
 
 KernelBench::Peer KernelBench::separateKernels(const Problem &problem, const Tensors &tensors) {
-  if (!cublas_ || problem.description.op() != "matmul" || hasRowsApart(problem.description) ||
-      !gpu::SeparateEpilogue::follows(productOf(problem))) {
+  if (!cublas_ || problem.description.op() != "matmul" || timing::hasRowsApart(problem.description) ||
+      !timing::SeparateEpilogue::follows(productOf(problem))) {
     return {};
   }
-  gpu::Product product = productOf(problem), bare = product;
+  timing::Product product = productOf(problem), bare = product;
   bare.hasBias = bare.hasAddend = false;
   bare.activation = "none";
-  gpu::ProductAddresses addresses = addressesOf(tensors), ofBare = addresses;
+  timing::ProductAddresses addresses = addressesOf(tensors), ofBare = addresses;
   // What C holds must last until it is added.
   if (product.hasAddend && addresses.addend == addresses.c) {
     auto bytes = uint64_t(product.m * product.n) * (product.outDtype == "fp32" ? 4 : 2);
@@ -410,8 +330,8 @@ KernelBench::Peer KernelBench::separateKernels(const Problem &problem, const Ten
     ofBare.c = bareProduct_.address();
   }
   ofBare.addend = ofBare.c;
-  auto epilogue = std::make_shared<gpu::SeparateEpilogue>(runtime_, device_, product);
-  return {"cuBLASLt and a separate kernel", [=, multiply = bestOfCublas(bare, ofBare)](void *stream) {
+  auto epilogue = std::make_shared<timing::SeparateEpilogue>(runtime_, device_, product);
+  return {"cuBLASLt and a separate kernel", [=, multiply = cublas_->best(bare, ofBare)](void *stream) {
             multiply(stream);
             epilogue->run(ofBare.c, addresses, stream);
           }};
@@ -437,7 +357,8 @@ static std::string specializedText(const Problem &problem) {
 static std::string plainText(const Problem &problem) {
   const Description &description = problem.description;
   const std::string &op = description.op();
-  if (!op.ends_with("fp8_block_matmul") || !description.dimension("k").isStatic() || hasRowsApart(description)) {
+  if (!op.ends_with("fp8_block_matmul") || !description.dimension("k").isStatic() ||
+      timing::hasRowsApart(description)) {
     return "";
   }
   std::string text = op + " out_dtype=" + description.word("out_dtype") + " m=* n=* k=*";
@@ -466,8 +387,8 @@ void KernelBench::prepare(const std::vector<Problem> &problems) const {
 }
 
 KernelBench::Peer KernelBench::counterpart(const Problem &problem, const Tensors &tensors) {
-  if (cublas_ && hasCublasPeer(problem.description)) {
-    return {"cuBLASLt, best of 8", bestOfCublas(productOf(problem), addressesOf(tensors))};
+  if (cublas_ && timing::hasCublasPeer(problem.description)) {
+    return {"cuBLASLt, best of 8", cublas_->best(productOf(problem), addressesOf(tensors))};
   }
   std::string text = plainText(problem);
   if (text.empty()) {
@@ -496,22 +417,16 @@ KernelBench::Peer KernelBench::specializedKernel(const Problem &problem, const T
 }
 
 KernelBench::Peer KernelBench::yardstick(const Problem &problem, const Peer &other) {
-  const std::string &op = problem.description.op();
-  if (op == "matmul" || !cublas_) {
-    return op == "matmul" ? other : Peer();
+  if (problem.description.op() == "matmul") {
+    return other;
   }
-  if (!op.ends_with("fp8_block_matmul")) {
+  std::string text = timing::bf16Yardstick(problem.description, problem.sizes);
+  if (text.empty() || !cublas_) {
     return {};
-  }
-  // Of groups: the valid rows of all of them, with one B.
-  int64_t m = isMasked(problem) ? problem.size("groups") * validRowsOfGroup(problem) : problem.size("m");
-  std::string text = "matmul b_layout=col dtype=bf16 m=" + std::to_string(m);
-  for (const char *name : {"n", "k"}) {
-    text += std::string(" ") + name + "=" + std::to_string(problem.size(name));
   }
   Problem product = {text, text, *parseDescription(text), {}, {}};
   peerTensors_ = std::make_unique<Tensors>(device_, gpu_, product);
-  return {"cuBLASLt bf16, best of 8", bestOfCublas(productOf(product), addressesOf(*peerTensors_))};
+  return {"cuBLASLt bf16, best of 8", cublas_->best(productOf(product), addressesOf(*peerTensors_))};
 }
 
 void KernelBench::time(const Problem &problem, Measurement &result) {
@@ -545,25 +460,21 @@ void KernelBench::time(const Problem &problem, Measurement &result) {
     }
   }
 
-  constexpr int kRounds = 3; // of each, in A B C C B A
-  int replays = std::max(1, options_.replays / (2 * kRounds));
-  Contender ours(gpu_, options_, enqueue);
-  std::vector<Contender> theirs;
-  for (const Peer &peer : {yardstick(problem, other), separate, specialized}) {
+  std::vector<Peer> peers; // with what their calls use
+  for (Peer &peer : std::vector{yardstick(problem, other), separate, specialized}) {
     if (peer.enqueue) {
-      result.peers.push_back({peer.name, {}});
-      theirs.emplace_back(gpu_, options_, peer.enqueue);
+      peers.push_back(std::move(peer));
     }
   }
-  for (int round = 0; round < kRounds; ++round) {
-    ours.takeTurn(replays, result.times);
-    for (size_t i = 0; i < theirs.size(); ++i) {
-      theirs[i].takeTurn(replays, result.peers[i].times);
-    }
-    for (size_t i = theirs.size(); i-- > 0;) {
-      theirs[i].takeTurn(replays, result.peers[i].times);
-    }
-    ours.takeTurn(replays, result.times);
+  std::vector<timing::Contender> contenders;
+  contenders.emplace_back(gpu_, options_.protocol, enqueue);
+  for (const Peer &peer : peers) {
+    contenders.emplace_back(gpu_, options_.protocol, peer.enqueue);
+  }
+  timing::takeTurns(contenders);
+  result.times = contenders.front().times();
+  for (size_t i = 0; i < peers.size(); ++i) {
+    result.peers.push_back({peers[i].name, contenders[i + 1].times()});
   }
 }
 
@@ -599,12 +510,7 @@ static int run(const Options &options, const std::string &command) {
   report.device = bench.deviceName();
   report.driver = bench.driver();
   report.command = command;
-  report.protocol = "A graph of " + std::to_string(options.calls) + " calls, fewer where they take more than 6 ms, " +
-                    std::to_string(options.replays) +
-                    " replays, median; jitk and its peers take turns A B C C B A, three times, " +
-                    std::to_string(options.pause) +
-                    " ms of rest and one replay before each turn; warm L2, clocks as they are. Roof: 989 TFLOP/s in 16 "
-                    "bits, 4.8 TB/s.";
+  report.protocol = options.protocol.text() + "; warm L2, clocks as they are. Roof: 989 TFLOP/s in 16 bits, 4.8 TB/s.";
   if (!bench.missingPeer().empty()) {
     report.missing.push_back(options.peer + ": " + bench.missingPeer());
     std::printf("without the peer %s\n", report.missing.back().c_str());
@@ -647,9 +553,10 @@ int main(int argc, char **argv) {
   app.add_option("--store", options.store, "folder of the kernel store (default: none)");
   app.add_flag("--programmatic", options.programmatic, "jitk's launches may overlap (programmatic dependent launch)");
   app.add_option("--seconds", options.seconds, "begin with no problem after so many");
-  app.add_option("--calls", options.calls, "most calls in a graph")->check(CLI::PositiveNumber);
-  app.add_option("--replays", options.replays, "replays of each")->check(CLI::PositiveNumber);
-  app.add_option("--pause", options.pause, "milliseconds of rest before a turn")->check(CLI::NonNegativeNumber);
+  app.add_option("--calls", options.protocol.calls, "most calls in a graph")->check(CLI::PositiveNumber);
+  app.add_option("--replays", options.protocol.replays, "replays of each")->check(CLI::PositiveNumber);
+  app.add_option("--pause", options.protocol.restMilliseconds, "milliseconds of rest before a turn")
+      ->check(CLI::NonNegativeNumber);
   CLI11_PARSE(app, argc, argv);
   std::string command = "bench_kernels";
   for (int i = 1; i < argc; ++i) {

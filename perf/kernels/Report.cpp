@@ -6,15 +6,6 @@
 
 namespace jitk::perf {
 
-double median(Times values) {
-  if (values.empty()) {
-    return 0;
-  }
-  auto middle = values.begin() + ptrdiff_t(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
 double ratioOf(const Measurement &measurement, const PeerTimes &peer) {
   return median(peer.times) / median(measurement.times);
 }

@@ -2,6 +2,8 @@
 
 #pragma once
 
+#include "src/tools/timing/Contender.h"
+
 #include "perf/kernels/Problems.h"
 
 #include <string>
@@ -41,7 +43,7 @@ struct Report {
   std::vector<std::pair<std::string, double>> meanRatios() const;
 };
 
-double median(Times values);
+using timing::median;
 /// The peer's time over the kernel's: above 1 the kernel is faster.
 double ratioOf(const Measurement &measurement, const PeerTimes &peer);
 

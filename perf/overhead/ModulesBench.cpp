@@ -12,10 +12,10 @@
 #include "src/runtime/BuildId.h"
 #include "src/runtime/CompilerLibrary.h"
 #include "src/runtime/Plan.h"
+#include "src/tools/timing/Gpu.h"
 #include "tests/support/TemporaryFolder.h"
 
 #include "perf/commit/Commit.h"
-#include "perf/kernels/Gpu.h"
 #include "perf/overhead/Samples.h"
 
 #include <CLI/CLI.hpp>
@@ -155,7 +155,8 @@ private:
 };
 
 /// True if memory stayed what it was.
-bool churn(const Options &options, SameKernel &compiler, const std::shared_ptr<Device> &device, const Gpu &gpu) {
+bool churn(const Options &options, SameKernel &compiler, const std::shared_ptr<Device> &device,
+           const timing::Gpu &gpu) {
   std::shared_ptr<Runtime> runtime = openRuntime(compiler, "", 1);
   Plan plan(runtime, {.onMiss = MissPolicy::Compile, .maximalMisses = kCap});
   Operands operands(device);
@@ -224,7 +225,7 @@ int run(const Options &options) {
   OpenCompiler opened = valueOf(openCompilerLibrary(options.compiler, kBuildId));
   std::shared_ptr<Device> device =
       valueOf(nvidia::openDevice(options.device.substr(options.device.find(':') + 1), nullptr));
-  Gpu gpu(device->ordinal());
+  timing::Gpu gpu(device->ordinal());
   std::printf("%s, driver %s\n", device->name().c_str(), gpu.driverVersion().c_str());
   SameKernel compiler(*opened.compiler, device->target());
   if (options.warm > 0) {

@@ -2,7 +2,7 @@
 
 #include <stdexcept>
 
-namespace jitk::gpu {
+namespace jitk::timing {
 
 static constexpr const char *kSource = R"(
 #include <cuda_bf16.h>
@@ -81,4 +81,4 @@ void SeparateEpilogue::run(uint64_t source, const ProductAddresses &tensors, voi
                  {}, 0, 0, stream);
 }
 
-} // namespace jitk::gpu
+} // namespace jitk::timing

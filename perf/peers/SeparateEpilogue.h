@@ -4,10 +4,9 @@
 #pragma once
 
 #include "jitk/jitk.hpp"
+#include "src/tools/timing/CublasLt.h"
 
-#include "perf/peers/CublasLt.h"
-
-namespace jitk::gpu {
+namespace jitk::timing {
 
 /// Of CUDA C++, compiled by NVRTC through jitk's runtime: 16 bytes of a row a thread, bound by memory. Throws
 /// api::Exception where it cannot be compiled.
@@ -26,4 +25,4 @@ private:
   bool hasBias_, hasAddend_;
 };
 
-} // namespace jitk::gpu
+} // namespace jitk::timing

@@ -241,7 +241,7 @@ static Status checkConfiguration(const Problem &problem, const std::vector<Confi
     return invalidArgument("description must name no configuration, for which others are stored: got '" +
                            problem.description.word("configuration") + "'");
   }
-  if (std::ranges::find(known, configuration, &Configuration::name) != known.end()) {
+  if (configuration.empty() || std::ranges::find(known, configuration, &Configuration::name) != known.end()) {
     return okStatus();
   }
   constexpr size_t kMostNamed = 5;
@@ -381,7 +381,7 @@ jitk_status_t jitk_runtime_store_configuration(jitk_runtime_t runtime, jitk_devi
     JITK_TRY(checkProcess(runtime));
     JITK_TRY(require(device, "device"));
     JITK_TRY(require(description, "description"));
-    JITK_TRY(requireText(configuration, "configuration"));
+    JITK_TRY(require(configuration, "configuration"));
     JITK_ASSIGN(Compiler * compiler, runtime->runtime->compiler().get());
     const Problem &problem = *description->problem;
     JITK_ASSIGN(std::vector<Configuration> known,

@@ -31,19 +31,24 @@ Key EntrySource::tunedKey(const Problem &problem, const Device &device) const {
   return Key({problem.text, device.target().toString(), compiler_.buildId(), "fastest on " + device.name(), ""});
 }
 
+/// Stands for no configuration, since an entry has code.
+static constexpr std::string_view kDefaultConfiguration = "default";
+
 std::string EntrySource::findTuned(const Problem &problem, const Device &device) {
   Key key = tunedKey(problem, device);
   std::shared_ptr<const Entry> entry = findInBundles(key);
   if (!entry && disk_) {
     entry = disk_->find(key);
   }
-  return entry ? std::string(entry->code.begin(), entry->code.end()) : std::string();
+  std::string configuration = entry ? std::string(entry->code.begin(), entry->code.end()) : std::string();
+  return configuration == kDefaultConfiguration ? std::string() : configuration;
 }
 
 Status EntrySource::publishTuned(const Problem &problem, const Device &device, std::string_view configuration) {
   if (!disk_) {
     return unavailable("runtime has no disk store to keep a configuration in").atStage("store");
   }
+  configuration = configuration.empty() ? kDefaultConfiguration : configuration;
   return disk_->publish({.key = tunedKey(problem, device),
                          .recipe = {},
                          .facts = {},

@@ -92,7 +92,8 @@ public:
   Result<CompiledKernel> compile(const Problem &problem, const Target &target, const CompileOptions &options,
                                  Cause cause);
 
-  /// The configuration that was stored as the fastest for a problem on devices like that one; empty if none was.
+  /// The configuration that was stored as the fastest for a problem on devices like that one; empty if none was, or if
+  /// that is what the kernel is by default.
   std::string findTuned(const Problem &problem, const Device &device);
   /// Stores it. Fails with Unavailable without a disk store.
   Status publishTuned(const Problem &problem, const Device &device, std::string_view configuration);

@@ -123,6 +123,14 @@ class Compiler(CliTest):
         self.assertIn("one way to build", self.jitk("tune", *problem, *DEVICE).stdout)
         self.fails("tune", *problem, "configuration=64x32", *device, code=USAGE, says="must be left to tune: got '64x32'")
 
+    def test_tune_times_the_default_of_a_size_known_at_launch(self):
+        problem = ("matmul", "m=*", "n=24", "k=1024", "dtype=fp16", "--size", "m=4")
+        device = ("--device", "emulator:sm_90a")
+        kept = self.jitk_json("tune", *problem, *device, "--launches", 1, "--rounds", 1, "--most", 2)
+        self.assertEqual([each["name"] for each in kept["candidates"]][0], "")
+        self.assertEqual(len(kept["candidates"]), 3)
+        self.assertRegex(self.jitk("tune", *problem, *device, "--launches", 1, "--rounds", 1, "--most", 2).stdout, r"\ndefault ")
+
     def test_bench(self):
         timing = self.jitk_json("bench", *MATMUL, *DEVICE, "--launches", 1, "--repeats", 2)
         self.assertGreater(timing["median_us"], 0)

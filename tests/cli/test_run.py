@@ -1,7 +1,7 @@
 """jitk run and bench where nothing computes: what they refuse, and that a wrong result is seen."""
 import unittest
 
-from jitk_cli import ENVIRONMENT, USAGE, WRONG_RESULT, CliTest
+from jitk_cli import ENVIRONMENT, USAGE, WRONG_RESULT, CliTest, setting
 
 MATMUL = ("matmul", "m=4", "n=3", "k=8")
 
@@ -28,6 +28,21 @@ class WrongResult(CliTest):
     def test_a_seed_is_drawn_and_printed(self):
         seeds = {self.jitk("run", *MATMUL, "--json").stdout for _ in range(2)}
         self.assertEqual(len(seeds), 2)
+
+    def test_bench_times_a_gpu_by_its_own_clock(self):
+        # A kernel of the user's own is not compared; the fake driver's launches take 50 us in a graph.
+        words = ("user_kernel", "language=ttgir", "source=x", "entry=k", "grid=1", "arguments=a: read fp32[64], b: read fp32[64], c: written fp32[64]",
+                 "--device", "cuda:0")
+        driver = {"JITK_DRIVER_LIBRARY": setting("JITK_TEST_FAKE_CUDA")}
+        timing = self.jitk_json("bench", *words, "--repeats", 6, **driver)
+        self.assertAlmostEqual(timing["median_us"], 50, places=2)
+        self.assertAlmostEqual(timing["least_us"], 50, places=2)
+        said = self.jitk("bench", *words, "--launches", 5, "--repeats", 6, **driver).stdout
+        self.assertIn(": 50 us a launch, least 50 us: ", said)
+        self.assertIn(" registers, 0 bytes of spills, ", said)
+        self.assertIn(" %; compiled in ", said)
+        self.assertIn("\na graph of 5 calls, fewer where they take more than 6 ms, 6 replays, median; 30 ms of rest", said)
+        self.assertNotIn("cuBLASLt", said)
 
     def test_bench_times_nothing_wrong(self):
         self.fails("bench", *MATMUL, code=WRONG_RESULT, says="the result is wrong, so it is not timed")

@@ -43,6 +43,8 @@ struct FakeCuda {
   bool remember = true;   ///< false: `calls` and `launches` stay empty, so that a launch costs next to nothing
   bool walks = false;     ///< a launch goes through as much code and data as a real driver's
 
+  double callMicroseconds = 50; ///< of each launch of a graph
+
   std::string linkInfo, linkError; ///< what the linker says
   std::vector<uint8_t> linkCode;   ///< what it makes
 
@@ -56,13 +58,16 @@ struct FakeCuda {
   std::vector<std::pair<int, int>> attributes; ///< set on functions: attribute, value
   std::map<std::string, uint64_t> numCalls;    ///< by symbol; what a launch calls is left out if not remembered
   uint64_t numLaunches = 0;
-  int numContexts = 0;             ///< retained and not released
-  int numModules = 0;              ///< modules and libraries loaded and not unloaded
-  int mostModules = 0;             ///< the most that there were at a time
-  int numEvents = 0;               ///< created and not destroyed
-  int numLinks = 0;                ///< created and not destroyed
-  int numUnloadedInFlight = 0;     ///< code unloaded while a launch of it had not finished
-  bool captureInvalidated = false; ///< a call was made that a capture forbids
+  int numContexts = 0;                                ///< retained and not released
+  int numModules = 0;                                 ///< modules and libraries loaded and not unloaded
+  int mostModules = 0;                                ///< the most that there were at a time
+  int numEvents = 0;                                  ///< created and not destroyed
+  int numLinks = 0;                                   ///< created and not destroyed
+  int numUnloadedInFlight = 0;                        ///< code unloaded while a launch of it had not finished
+  int numGraphs = 0;                                  ///< instantiated and not destroyed
+  std::vector<uint64_t> replays;                      ///< of graphs, in order: the launches that each has
+  double microseconds = 0, eventMicroseconds[2] = {}; ///< the device's clock, and what the last two events saw of it
+  bool captureInvalidated = false;                    ///< a call was made that a capture forbids
 };
 
 } // namespace jitk::test

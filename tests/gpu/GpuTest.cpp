@@ -3,9 +3,8 @@
 // A missing device, driver or library is a failure, not a skip.
 
 #include "src/tools/checked/CheckedRun.h"
+#include "src/tools/timing/CublasLt.h"
 #include "tests/gpu/OnDevice.h"
-
-#include "perf/peers/CublasLt.h"
 
 #include <algorithm>
 #include <cmath>
@@ -17,7 +16,7 @@ using gpu::Session;
 
 namespace {
 
-std::string textOf(const gpu::Product &p) {
+std::string textOf(const timing::Product &p) {
   return "matmul m=" + std::to_string(p.m) + " n=" + std::to_string(p.n) + " k=" + std::to_string(p.k) +
          " dtype=" + p.dtype + " out_dtype=" + p.outDtype + " b_layout=" + (p.columnMajorB ? "col" : "row") +
          " bias=" + (p.hasBias ? "true" : "false") + " residual=" + (p.hasAddend ? "true" : "false") +
@@ -28,19 +27,19 @@ std::string textOf(const gpu::Product &p) {
 
 TEST_SUITE("gpu") {
   TEST_CASE("products agree with cuBLASLt over whole matrices") {
-    gpu::CublasLt cublas;
-    const gpu::Product products[] = {{128, 128, 128, "fp16", "fp16", false},
-                                     {1024, 1024, 1024, "fp16", "fp16", false},
-                                     {4096, 2112, 7168, "bf16", "bf16", true},
-                                     {64, 7168, 2048, "bf16", "bf16", true},
-                                     {1000, 520, 1032, "fp16", "fp32", true},
-                                     {8192, 8192, 8192, "bf16", "bf16", true},
-                                     {128, 2112, 7168, "bf16", "bf16", true},
-                                     {1000, 8192, 264, "fp16", "fp16", false},
-                                     {1000, 8192, 264, "bf16", "bf16", true, true, true},
-                                     {1000, 4104, 520, "fp16", "fp16", true, true, false, "gelu_tanh"},
-                                     {50, 2112, 7168, "bf16", "bf16", true, true, true, "relu"}};
-    for (const gpu::Product &p : products) {
+    timing::CublasLt cublas;
+    const timing::Product products[] = {{128, 128, 128, "fp16", "fp16", false},
+                                        {1024, 1024, 1024, "fp16", "fp16", false},
+                                        {4096, 2112, 7168, "bf16", "bf16", true},
+                                        {64, 7168, 2048, "bf16", "bf16", true},
+                                        {1000, 520, 1032, "fp16", "fp32", true},
+                                        {8192, 8192, 8192, "bf16", "bf16", true},
+                                        {128, 2112, 7168, "bf16", "bf16", true},
+                                        {1000, 8192, 264, "fp16", "fp16", false},
+                                        {1000, 8192, 264, "bf16", "bf16", true, true, true},
+                                        {1000, 4104, 520, "fp16", "fp16", true, true, false, "gelu_tanh"},
+                                        {50, 2112, 7168, "bf16", "bf16", true, true, true, "relu"}};
+    for (const timing::Product &p : products) {
       CAPTURE(textOf(p));
       OnDevice tensors(textOf(p), 11);
       std::vector<uint64_t> addresses = tensors.addresses();

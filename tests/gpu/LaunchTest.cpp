@@ -1,9 +1,8 @@
 // How launches and loads behave on a real driver: under graph capture, with wrong arguments, with tensors that say what
 // they are, and whoever assembled the code.
 
+#include "src/tools/timing/Gpu.h"
 #include "tests/gpu/OnDevice.h"
-
-#include "perf/kernels/Gpu.h"
 
 #include <functional>
 
@@ -97,7 +96,7 @@ TEST_SUITE("gpu") {
           from = to;
         }
       };
-      perf::Gpu gpu(0);
+      timing::Gpu gpu(0);
       auto result = [&] {
         gpu.synchronize();
         std::vector<uint8_t> bits(bytes);
@@ -108,7 +107,7 @@ TEST_SUITE("gpu") {
       enqueue(gpu.stream(), 0);
       std::vector<uint8_t> inTurn = result();
       CHECK(inTurn != std::vector<uint8_t>(bytes, 0xFF));
-      perf::Gpu::Graph graph = gpu.record(1, [&](void *stream) { enqueue(stream, JITK_LAUNCH_PROGRAMMATIC); });
+      timing::Gpu::Graph graph = gpu.record(1, [&](void *stream) { enqueue(stream, JITK_LAUNCH_PROGRAMMATIC); });
       for (int repeat = 0; repeat < 20; ++repeat) {
         enqueue(gpu.stream(), JITK_LAUNCH_PROGRAMMATIC);
         CHECK(result() == inTurn);
@@ -119,7 +118,7 @@ TEST_SUITE("gpu") {
   }
 
   TEST_CASE("a captured launch gives the bits of a plain one, at each replay") {
-    using Mode = perf::Gpu::CaptureMode;
+    using Mode = timing::Gpu::CaptureMode;
     // Each family of kernels, in the mode in which a capture forbids most.
     for (const char *text :
          {kMatmul, "gated_delta_rule batch=2 tokens=600 qk_heads=4 v_heads=8 key_dim=128",
@@ -146,11 +145,11 @@ TEST_SUITE("gpu") {
         plain.push_back(tensors.bytes(output));
         tensors.poison(output);
       }
-      perf::Gpu gpu(0);
+      timing::Gpu gpu(0);
       auto enqueue = [&](void *stream) {
         kernel.launch(tensors.addresses(), {}, scalars, workspace.address(), workspace.size(), stream);
       };
-      perf::Gpu::Graph graph = gpu.record(1, enqueue, Mode::Global);
+      timing::Gpu::Graph graph = gpu.record(1, enqueue, Mode::Global);
       for (size_t i = 0; i < outputs.size(); ++i) {
         CHECK(tensors.bytes(outputs[i]) == std::vector<uint8_t>(plain[i].size(), 0xFF)); // recorded, not run
       }
@@ -186,15 +185,15 @@ TEST_SUITE("gpu") {
     constexpr size_t kBytes = 1 << 22;
     api::Buffer memory(session.device, kBytes);
     session.device.fill(memory.address(), 0, kBytes);
-    perf::Gpu gpu(0);
+    timing::Gpu gpu(0);
     for (const api::Description &description : descriptions) {
       CAPTURE(description.text());
       api::Kernel kernel = plan.kernel(session.device, description);
       const std::vector<uint64_t> tensors(jitk_kernel_num_tensors(kernel.get()), memory.address());
       const std::vector<int64_t> sizes(jitk_kernel_num_dimensions(kernel.get()), 48);
-      perf::Gpu::Graph graph = gpu.record(
+      timing::Gpu::Graph graph = gpu.record(
           2, [&](void *stream) { kernel.launch(tensors, sizes, {}, memory.address(), kBytes, stream); },
-          perf::Gpu::CaptureMode::Global);
+          timing::Gpu::CaptureMode::Global);
       CHECK(gpu.replay(graph) > 0);
     }
   }
@@ -202,9 +201,9 @@ TEST_SUITE("gpu") {
   TEST_CASE("a kernel that is made and loaded under capture neither fails nor spoils it") {
     const char *late = "matmul m=300 n=520 k=1032 dtype=bf16 b_layout=col out_dtype=fp32";
     OnDevice tensors(late, 9);
-    perf::Gpu gpu(0);
+    timing::Gpu gpu(0);
     api::Kernel kernel;
-    perf::Gpu::Graph graph = gpu.record(1, [&](void *stream) {
+    timing::Gpu::Graph graph = gpu.record(1, [&](void *stream) {
       kernel = obtain(Session::get().runtime, late);
       kernel.launch(tensors.addresses(), {}, {}, 0, 0, stream);
     });

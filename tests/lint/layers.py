@@ -44,13 +44,13 @@ ROOMS = {
     "integrations": ["std", "include/jitk"],
     "perf": ["std", "json", "cli", "include/jitk", "tests/support"],
     # Its kernels in CUDA C++ are text.
-    "perf/peers": ["std", "cuda", "include/jitk"],
+    "perf/peers": ["std", "cuda", "include/jitk", "src/tools/timing"],
     # What no user sees is timed where it is.
     "perf/overhead": ["std", "json", "cli", "mlir", "llvm", "include/jitk", "tests/support", "tests/fakes", "src", "perf/commit",
-                      "perf/kernels/Gpu.h", "backends/nvidia/driver"],
+                      "backends/nvidia/driver"],
     # A result is checked before it is timed.
     "perf/kernels": ["std", "json", "cli", "include/jitk", "perf/peers", "perf/commit", "src/support", "src/ops", "src/reference",
-                     "src/tools/checked"],
+                     "src/tools/checked", "src/tools/timing"],
     "tests/capi": ["std", "include/jitk", "tests/support"],
     "tests": ["any"],
 }

@@ -66,6 +66,11 @@ api::Device DeviceOptions::open(const api::Runtime &runtime) const {
   return api::Device::open(runtime, device, &options);
 }
 
+std::unique_ptr<timing::Gpu> DeviceOptions::clock() const {
+  constexpr std::string_view kGpu = "cuda:";
+  return device.starts_with(kGpu) ? std::make_unique<timing::Gpu>(std::stoi(device.substr(kGpu.size()))) : nullptr;
+}
+
 std::string readFile(const std::string &path) {
   std::ifstream file(path, std::ios::binary);
   std::stringstream text;

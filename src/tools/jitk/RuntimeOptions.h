@@ -3,8 +3,10 @@
 #pragma once
 
 #include "jitk/jitk.hpp"
+#include "src/tools/timing/Gpu.h"
 
 #include <CLI/CLI.hpp>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -32,6 +34,8 @@ struct DeviceOptions {
   /// Adds --device, --mode and --emulator-seed.
   void addTo(CLI::App &verb);
   api::Device open(const api::Runtime &runtime) const;
+  /// The clock of the GPU that was opened; null for an emulator.
+  std::unique_ptr<timing::Gpu> clock() const;
 };
 
 /// A whole file. Throws std::runtime_error naming the file and why it cannot be read.

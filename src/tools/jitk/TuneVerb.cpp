@@ -20,7 +20,7 @@ namespace {
 
 struct Options {
   ProblemOptions problem;
-  int launches = 20, rounds = 11;
+  timing::Protocol protocol;
   size_t most = 8;
   bool json = false;
   RuntimeOptions runtime;
@@ -29,8 +29,9 @@ struct Options {
 
 /// One way to build the kernel, and what launches of it took.
 struct Candidate {
-  std::string name, problem; ///< empty: not timed
-  std::vector<Launcher> launcher;
+  std::string name;                   ///< empty: as it is built by default
+  std::string problem;                ///< why it is not timed
+  std::unique_ptr<Launcher> launcher; ///< null where it is not
   std::vector<double> times;
 };
 
@@ -39,31 +40,37 @@ constexpr double kLeastGain = 0.98;
 
 } // namespace
 
-/// Those that the model expects the most of, the one first that it takes.
+/// Those that the model expects the most of. The default is first: of sizes that are known at launch a kernel that may
+/// have a variant for each range of them, which no configuration has; of others it is the first configuration.
 static std::vector<std::string> namesOf(const Options &options, const api::Runtime &runtime,
                                         const api::Device &device) {
   std::vector<std::string> names;
-  for (const auto &each :
-       nlohmann::json::parse(runtime.configurations(options.problem.description(), device.target()))) {
-    if (names.size() < options.most) {
-      names.push_back(each["name"]);
-    }
+  nlohmann::json configurations =
+      nlohmann::json::parse(runtime.configurations(options.problem.description(), device.target()));
+  if (!configurations.empty() && !options.problem.sizes().empty()) {
+    names.emplace_back();
+  }
+  for (size_t i = 0; i < std::min(options.most, configurations.size()); ++i) {
+    names.push_back(configurations[i]["name"]);
   }
   return names;
+}
+
+static std::string descriptionOf(const Options &options, const std::string &name) {
+  return options.problem.line() + (name.empty() ? "" : " configuration=" + name);
 }
 
 /// Checks the candidate; what is wrong is not timed.
 static Candidate makeCandidate(const Options &options, const api::Runtime &runtime, const api::Device &device,
                                const std::string &name) {
-  Candidate candidate{name, "", {}, {}};
-  std::string line = options.problem.line() + " configuration=" + name;
+  Candidate candidate{name, "", nullptr, {}};
+  std::string line = descriptionOf(options, name);
   DynamicSizes sizes = options.problem.sizes();
   reference::GivenValues values = options.problem.values();
   try {
     checked::Outcome outcome = checked::run(runtime, device, {line, sizes, 1, values});
     if (outcome.passed()) {
-      candidate.launcher.emplace_back(device, outcome.kernel, line, sizes, values);
-      candidate.launcher.front().time(options.launches); // warms up
+      candidate.launcher = std::make_unique<Launcher>(device, outcome.kernel, line, sizes, values);
     } else {
       candidate.problem = "the result is wrong";
     }
@@ -77,26 +84,26 @@ static Candidate makeCandidate(const Options &options, const api::Runtime &runti
 static const Candidate *fastest(const std::vector<Candidate> &candidates) {
   const Candidate *best = nullptr;
   for (const Candidate &candidate : candidates) {
-    double limit = best ? medianOf(best->times) * (best == &candidates.front() ? kLeastGain : 1) : 0;
-    if (!candidate.times.empty() && (!best || medianOf(candidate.times) < limit)) {
+    double limit = best ? timing::median(best->times) * (best == &candidates.front() ? kLeastGain : 1) : 0;
+    if (!candidate.times.empty() && (!best || timing::median(candidate.times) < limit)) {
       best = &candidate;
     }
   }
   return best;
 }
 
-static void print(const Options &options, const std::vector<Candidate> &candidates, const std::string &chosen,
+static void print(const Options &options, const std::vector<Candidate> &candidates, const Candidate *best,
                   const api::Device &device) {
   if (options.json) {
     nlohmann::ordered_json json = {{"description", options.problem.description().text()},
                                    {"device", device.name()},
                                    {"build", jitk_build_id()},
-                                   {"configuration", chosen},
+                                   {"configuration", best ? nlohmann::ordered_json(best->name) : nullptr},
                                    {"candidates", nlohmann::ordered_json::array()}};
     for (const Candidate &candidate : candidates) {
       json["candidates"].push_back({{"name", candidate.name}});
       if (candidate.problem.empty()) {
-        json["candidates"].back()["median_us"] = medianOf(candidate.times);
+        json["candidates"].back()["median_us"] = timing::median(candidate.times);
       } else {
         json["candidates"].back()["problem"] = candidate.problem;
       }
@@ -106,10 +113,26 @@ static void print(const Options &options, const std::vector<Candidate> &candidat
   }
   Table table({"configuration", ">us", ""});
   for (const Candidate &candidate : candidates) {
-    table.add({candidate.name, candidate.times.empty() ? "" : number(medianOf(candidate.times)),
-               candidate.name == chosen ? "kept" : candidate.problem});
+    table.add({candidate.name.empty() ? "default" : candidate.name,
+               candidate.times.empty() ? "" : number(timing::median(candidate.times)),
+               &candidate == best ? "kept" : candidate.problem});
   }
   std::printf("%s", table.render().c_str());
+}
+
+static void timeAll(const Options &options, const api::Device &device, std::vector<Candidate> &candidates) {
+  std::vector<Candidate *> timed;
+  std::vector<Enqueue> works;
+  for (Candidate &candidate : candidates) {
+    if (candidate.launcher) {
+      timed.push_back(&candidate);
+      works.emplace_back([&candidate](void *stream) { candidate.launcher->enqueue(stream); });
+    }
+  }
+  std::vector<std::vector<double>> times = timeInTurns(device, options.device.clock().get(), works, options.protocol);
+  for (size_t i = 0; i < timed.size(); ++i) {
+    timed[i]->times = std::move(times[i]);
+  }
 }
 
 static int tune(const Options &options) {
@@ -128,25 +151,19 @@ static int tune(const Options &options) {
   }
   std::vector<std::string> descriptions;
   for (const std::string &name : names) {
-    descriptions.push_back(options.problem.line() + " configuration=" + name);
+    descriptions.push_back(descriptionOf(options, name));
   }
   checked::prepare(runtime, device.target(), descriptions);
   std::vector<Candidate> candidates;
   for (const std::string &name : names) {
     candidates.push_back(makeCandidate(options, runtime, device, name));
   }
-  for (int round = 0; round < options.rounds; ++round) {
-    for (Candidate &candidate : candidates) {
-      if (candidate.problem.empty()) {
-        candidate.times.push_back(candidate.launcher.front().time(options.launches));
-      }
-    }
-  }
+  timeAll(options, device, candidates);
   const Candidate *best = fastest(candidates);
   if (best) {
     runtime.storeConfiguration(device, options.problem.description(), best->name);
   }
-  print(options, candidates, best ? best->name : "", device);
+  print(options, candidates, best, device);
   bool isWhole = std::ranges::all_of(candidates, [](const auto &candidate) { return candidate.problem.empty(); });
   return isWhole ? kOk : kWrongResult;
 }
@@ -156,9 +173,8 @@ void addTuneVerb(CLI::App &app, Action &action) {
                                           "store, for runs with --tuned");
   auto options = std::make_shared<Options>();
   options->problem.addTo(*verb, /*withSizes=*/true);
-  addNumber(*verb, "--launches", options->launches, "back-to-back launches in one measurement", 1)
-      ->capture_default_str();
-  addNumber(*verb, "--rounds", options->rounds, "measurements of each, in turns", 1)->capture_default_str();
+  addNumber(*verb, "--launches", options->protocol.calls, "most launches in one measurement", 1)->capture_default_str();
+  addNumber(*verb, "--rounds", options->protocol.replays, "measurements of each, in turns", 1)->capture_default_str();
   addNumber(*verb, "--most", options->most, "configurations, those of which the cost model expects the most", size_t{1})
       ->capture_default_str();
   verb->add_flag("--json", options->json, "as JSON");

@@ -354,6 +354,10 @@ TEST_CASE("a configuration that was measured is used by a runtime that is told t
   stub.restart(folder.path("store"));
   CHECK(builtAs(stub.runtime->kernel(stub.device, problem)) == "stub configuration=large m=*");
   CHECK((*stub.runtime->kernel(stub.device, named))->entry().key.parts().description == "stub configuration=small m=*");
+  // As it is built by default, after all.
+  REQUIRE(stub.runtime->entries().publishTuned(*problem, *stub.device, "").ok());
+  stub.restart(folder.path("store"));
+  CHECK(builtAs(stub.runtime->kernel(stub.device, problem)) == "stub m=*");
   stub.device = std::make_shared<StubDevice>(kTarget);
   stub.device->deviceName = "another GPU";
   CHECK(builtAs(stub.runtime->kernel(stub.device, problem)) == "stub m=*");

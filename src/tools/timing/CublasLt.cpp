@@ -1,10 +1,10 @@
-#include "perf/peers/CublasLt.h"
+#include "src/tools/timing/CublasLt.h"
 
 #include <dlfcn.h>
 #include <stdexcept>
 #include <vector>
 
-namespace jitk::gpu {
+namespace jitk::timing {
 namespace {
 
 // The part of cublasLt.h and library_types.h that a plain product needs.
@@ -168,4 +168,4 @@ CublasLt::Algorithms CublasLt::find(const Product &p, int count, size_t workspac
   return Algorithms(std::move(data));
 }
 
-} // namespace jitk::gpu
+} // namespace jitk::timing

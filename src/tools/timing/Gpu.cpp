@@ -1,11 +1,11 @@
-#include "perf/kernels/Gpu.h"
+#include "src/tools/timing/Gpu.h"
 
 #include <algorithm>
 #include <dlfcn.h>
 #include <stdexcept>
 #include <utility>
 
-namespace jitk::perf {
+namespace jitk::timing {
 
 using Code = int;
 
@@ -147,4 +147,4 @@ std::string Gpu::driverVersion() const {
   return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
 }
 
-} // namespace jitk::perf
+} // namespace jitk::timing

@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-namespace jitk::perf {
+namespace jitk::timing {
 
 /// One GPU and a stream on it. All functions throw std::runtime_error, naming the call, where the driver fails.
 class Gpu {
@@ -54,4 +54,4 @@ private:
   void *stream_ = nullptr, *begin_ = nullptr, *end_ = nullptr;
 };
 
-} // namespace jitk::perf
+} // namespace jitk::timing

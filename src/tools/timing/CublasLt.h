@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-namespace jitk::gpu {
+namespace jitk::timing {
 
 /// A row-major product c[m,n] = activation(a[m,k] op(b) + bias + addend); b is [n,k] if `columnMajorB`, else [k,n].
 /// `dtype` of a and b is "fp16" or "bf16", `outDtype` of c one of these or "fp32".
@@ -57,4 +57,4 @@ private:
   std::unique_ptr<Library> library_;
 };
 
-} // namespace jitk::gpu
+} // namespace jitk::timing
