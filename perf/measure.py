@@ -63,7 +63,8 @@ class Part:
 PARTS = [
     Part("matmul", 95, ["matmul.txt"]),
     Part("fp8", 50, ["fp8_block_matmul.txt"]),
-    Part("attention", 110, ["flash_attention.txt", "paged_attention.txt", "varlen.txt", "flash_attention_grid.txt"],
+    Part("attention", 110,
+         ["flash_attention.txt", "paged_attention.txt", "varlen.txt", "packed.txt", "flash_attention_grid.txt"],
          "torch_attention.py", ("--rounds", "2"), modules=("torch",)),
     Part("peers", 60, ["peers.txt"], "bench_peers.py", modules=("torch", "triton")),
     Part("grouped", 50, ["grouped_fp8_block_matmul.txt"]),

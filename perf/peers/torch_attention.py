@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """torch_attention.py LISTS... --out FILE.jsonl: attention of jitk beside torch's, in one process on one stream.
 
-LISTS are as `bench_kernels` takes them, of flash_attention (with `varlen` too) and paged_attention in bf16. Peers:
+LISTS are as `bench_kernels` takes them, of flash_attention (with `varlen` and `packed` too) and paged_attention in bf16. Peers:
   - torch's scaled_dot_product_attention, by cuDNN and by its own flash attention;
-  - with `varlen` torch's varlen_attn over packed sequences, whose key heads are repeated beforehand, and where all sequences
-    are as long as they may be jitk's kernel without lengths;
+  - with `varlen` and `packed` torch's varlen_attn over packed sequences, whose key heads are repeated beforehand, and where all
+    sequences are as long as they may be jitk's kernel without lengths; with `packed` jitk's kernel of padded sequences too;
   - of paged_attention the same scaled_dot_product_attention over contiguous copies of the keys and values, which have no
     pages to look up, where all sequences are equally long; and torch.sum of as many bytes, in fp32.
-Lengths are given in a list (seq_lens:...) or as large as they may be. Pages lie in no order; what lies past an end is NaN.
+Lengths are given in a list (seq_lens:...) or as large as they may be, offsets are given (cu_seqlens_q:...). Pages lie in no
+order; what lies past an end is NaN.
 Rows of three heads are checked against float32, bits over repeated launches, and peers against jitk. Protocol and output are
 those of bench_peers.py. Needs torch, and jitk by PYTHONPATH=integrations/python and JITK_LIBRARY."""
 import math
@@ -59,9 +60,10 @@ class Attention(Problem):
         self.key_heads, self.value_dim = self.size("kv_heads", self.heads), self.size("value_dim", self.dim)
         self.causal = self.flag("causal")
 
-    def make_outputs(self, queries):
-        self.o = torch.full((self.batch, queries, self.heads, self.value_dim), math.nan, device="cuda", dtype=torch.bfloat16)
-        self.lse = torch.full((self.batch, self.heads, queries), math.nan, device="cuda")
+    def make_outputs(self, *tokens):
+        """`tokens` are the leading dimensions of O; the last is the last of lse."""
+        self.o = torch.full((*tokens, self.heads, self.value_dim), math.nan, device="cuda", dtype=torch.bfloat16)
+        self.lse = torch.full((*tokens[:-1], self.heads, tokens[-1]), math.nan, device="cuda")
         self.outputs = [self.o, self.lse]
 
     def count(self, queries, keys):
@@ -70,16 +72,16 @@ class Attention(Problem):
         halved = self.causal and max(queries) > 1
         self.flops = 2 * products * (0.5 if halved else 1)
 
-    def check_rows(self, sequence, head, q, k, v):
-        """A head's first rows and its last; q [queries, dim], k and v [keys, dim] are those of the sequence."""
+    def check_rows(self, sequence, head, q, k, v, o, lse):
+        """A head's first rows and its last; q and o [queries, dim], lse [queries], k and v [keys, dim] are the sequence's."""
         for first in {0, max(0, len(q) - 256)}:
             rows = slice(first, min(first + 256, len(q)))
             scores = q[rows].float() @ k.float().T / math.sqrt(self.dim)
             if self.causal:
                 query = torch.arange(rows.start, rows.stop, device="cuda")[:, None]
                 scores = scores.masked_fill(torch.arange(len(k), device="cuda")[None] > query + len(k) - len(q), -math.inf)
-            error = relative_error(self.o[sequence, rows, head], torch.softmax(scores, -1) @ v.float())
-            log_error = (self.lse[sequence, head, rows] - torch.logsumexp(scores, -1)).abs().max().item()
+            error = relative_error(o[rows], torch.softmax(scores, -1) @ v.float())
+            log_error = (lse[rows] - torch.logsumexp(scores, -1)).abs().max().item()
             if not (error < self.tolerance and log_error < self.lse_tolerance):
                 raise ArithmeticError(f"sequence {sequence}, head {head}: relative error {error:.1e}, of lse {log_error:.1e}")
 
@@ -90,26 +92,71 @@ class Attention(Problem):
         return head * self.key_heads // self.heads
 
 
+def packed(tensor, lengths):
+    """[batch, tokens, ...] as [all tokens of the sequences, ...]."""
+    return torch.cat([tensor[i, :length] for i, length in enumerate(lengths)])
+
+
+def padded(tensor, lengths, tokens):
+    """The other way; NaN behind each sequence."""
+    result = torch.full((len(lengths), tokens, *tensor.shape[1:]), math.nan, device="cuda", dtype=tensor.dtype)
+    for i, part in enumerate(tensor.split(lengths)):
+        result[i, :lengths[i]] = part
+    return result
+
+
+def other_forms(description):
+    """jitk's kernels for the same sequences in tensors of another form, by name."""
+    dense = " ".join(word for word in description.split() if word.split("=")[0] not in ("varlen", "packed", "total_q", "total_k"))
+    forms = {"jitk without lengths": dense} if dense != description else {}
+    if "packed=true" in description:
+        forms["jitk padded"] = dense + " varlen=true"
+    return forms
+
+
+def integers(values):
+    return torch.tensor(values, device="cuda", dtype=torch.int32)
+
+
 class FlashAttention(Attention):
     def __init__(self, line):
         super().__init__(line)
         queries = self.size("seq_q")
-        self.queries, self.keys, self.varlen = queries, self.size("seq_k", queries), self.flag("varlen")
-        self.q = random(self.batch, self.queries, self.heads, self.dim)
-        self.k = random(self.batch, self.keys, self.key_heads, self.dim)
-        self.v = random(self.batch, self.keys, self.key_heads, self.value_dim)
-        self.make_outputs(self.queries)
-        self.query_lengths = lengths_of(self, "seq_lens_q", self.queries)
-        self.key_lengths = lengths_of(self, "seq_lens_k", self.keys)
+        self.queries, self.keys = queries, self.size("seq_k", queries)
+        self.varlen, self.packed = self.flag("varlen"), self.flag("packed")
+        self.query_lengths = self.lengths("q", self.queries)
+        self.key_lengths = self.lengths("k", self.keys)
+        tokens = [[sum(lengths)] if self.packed else [self.batch, most]
+                  for lengths, most in ((self.query_lengths, self.queries), (self.key_lengths, self.keys))]
+        self.q = random(*tokens[0], self.heads, self.dim)
+        self.k = random(*tokens[1], self.key_heads, self.dim)
+        self.v = random(*tokens[1], self.key_heads, self.value_dim)
+        self.make_outputs(*tokens[0])
         self.count(self.query_lengths, self.key_lengths)
-        lengths = []
-        if self.varlen:
-            lengths = [torch.tensor(values, device="cuda", dtype=torch.int32)
-                       for values in (self.query_lengths, self.key_lengths)]
+        where = []
+        if self.packed:
+            where = [integers(self.given[name]) for name in ("cu_seqlens_q", "cu_seqlens_k")]
+        elif self.varlen:
+            where = [integers(self.query_lengths), integers(self.key_lengths)]
             for sequence, length in enumerate(self.key_lengths):
                 self.k[sequence, length:] = math.nan
                 self.v[sequence, length:] = math.nan
-        self.arguments = (self.q, self.k, self.v, *lengths, self.o, self.lse)
+        self.arguments = (self.q, self.k, self.v, *where, self.o, self.lse)
+
+    def lengths(self, side, most):
+        if not self.packed:
+            return lengths_of(self, f"seq_lens_{side}", most)
+        ends = self.given[f"cu_seqlens_{side}"]
+        lengths = [end - begin for begin, end in zip(ends, ends[1:])]
+        if len(lengths) != self.batch or ends[0] != 0 or ends[-1] != self.size(f"total_{side}") or max(lengths) > most:
+            raise ArithmeticError(f"cu_seqlens_{side} must go from 0 to total_{side} in {self.batch} lengths of at most {most}")
+        return lengths
+
+    def part(self, tensor, lengths, sequence):
+        """Of a tensor of tokens the rows of a sequence."""
+        if self.packed:
+            return tensor.split(lengths)[sequence]
+        return tensor[sequence, :lengths[sequence]]
 
     def rows_exist(self):
         """[batch, queries] of booleans."""
@@ -123,26 +170,28 @@ class FlashAttention(Attention):
 
     def check(self):
         for sequence, head in self.checked_heads():
-            m, n, key_head = self.query_lengths[sequence], self.key_lengths[sequence], self.key_head(head)
-            self.check_rows(sequence, head, self.q[sequence, :m, head], self.k[sequence, :n, key_head],
-                            self.v[sequence, :n, key_head])
+            q, o = (self.part(tensor, self.query_lengths, sequence)[:, head] for tensor in (self.q, self.o))
+            k, v = (self.part(tensor, self.key_lengths, sequence)[:, self.key_head(head)] for tensor in (self.k, self.v))
+            lse = self.part(self.lse.transpose(-1, -2), self.query_lengths, sequence)[:, head]
+            self.check_rows(sequence, head, q, k, v, o, lse)
         if self.varlen and not self.o[~self.rows_exist()].isnan().all():
             raise ArithmeticError("rows past the end of a sequence are written")
 
     def check_peer(self, result):
-        rows = self.rows_exist()
-        error = relative_error(result if result.dim() == 3 else result[rows], self.o[rows])
+        def rows(tensor):
+            return tensor if tensor.dim() == 3 else tensor[self.rows_exist()]
+        error = relative_error(rows(result), rows(self.o))
         if not error < 4 * ROUNDED:
             raise ArithmeticError(f"another result: relative difference {error:.1e}")
 
     def torch_peers(self):
-        if self.varlen:
-            return {"varlen_attn (torch)": self.packed()} if varlen_attn else {}
+        if self.varlen or self.packed:
+            return {"varlen_attn (torch)": self.varlen_peer()} if varlen_attn else {}
         return {name: attend(self.q, self.k, self.v, self.causal, backend) for name, backend in BACKENDS.items()}
 
-    def packed(self):
+    def varlen_peer(self):
         def pack(tensor, lengths):
-            return torch.cat([tensor[i, :length] for i, length in enumerate(lengths)])
+            return tensor if self.packed else packed(tensor, lengths)
 
         def ends(lengths):
             return torch.tensor([0] + lengths).cumsum(0).int().cuda()
@@ -157,16 +206,24 @@ class FlashAttention(Attention):
             return lambda: varlen_attn(*arguments, window_size=(-1, 0) if self.causal else (-1, -1))
 
     def jitk_peers(self, runtime, device):
-        if not self.varlen or not self.rows_exist().all() or self.key_lengths != [self.keys] * self.batch:
-            return {}
-        kernel = runtime.kernel(device, self.description.replace(" varlen=true", ""))
-        o, lse = torch.empty_like(self.o), torch.empty_like(self.lse)
-        launch = bound(kernel, self.q, self.k, self.v, o, lse)
+        forms = other_forms(self.description)
+        tensors = self.q, self.k, self.v
+        if self.packed:
+            tensors = padded(self.q, self.query_lengths, self.queries), *(padded(tensor, self.key_lengths, self.keys)
+                                                                          for tensor in (self.k, self.v))
+        o = torch.empty(self.batch, self.queries, self.heads, self.value_dim, device="cuda", dtype=torch.bfloat16)
+        lse = torch.empty(self.batch, self.heads, self.queries, device="cuda")
+        lengths = {"jitk without lengths": (), "jitk padded": (integers(self.query_lengths), integers(self.key_lengths))}
 
-        def call():
-            launch()
-            return o
-        return {"jitk without lengths": call}
+        def call_of(name):
+            launch = bound(runtime.kernel(device, forms[name]), *tensors, *lengths[name], o, lse)
+
+            def call():
+                launch()
+                return o
+            return call
+        are_full = self.query_lengths == [self.queries] * self.batch and self.key_lengths == [self.keys] * self.batch
+        return {name: call_of(name) for name in forms if are_full or name != "jitk without lengths"}
 
 
 class PagedAttention(Attention):
@@ -187,7 +244,7 @@ class PagedAttention(Attention):
                 page = self.table[sequence, length // self.page_size].item()
                 self.k[page, length % self.page_size:] = math.nan
                 self.v[page, length % self.page_size:] = math.nan
-        self.make_outputs(self.queries)
+        self.make_outputs(self.batch, self.queries)
         self.count([self.queries] * self.batch, self.lengths)
         schedule = torch.zeros((self.splits, 8), device="cuda", dtype=torch.int32)
         offsets = torch.zeros((self.batch + 1,), device="cuda", dtype=torch.int32)
@@ -209,7 +266,7 @@ class PagedAttention(Attention):
     def check(self):
         for sequence, head in self.checked_heads():
             k, v = (self.rows_of(cache, sequence)[:, self.key_head(head)] for cache in (self.k, self.v))
-            self.check_rows(sequence, head, self.q[sequence, :, head], k, v)
+            self.check_rows(sequence, head, self.q[sequence, :, head], k, v, self.o[sequence, :, head], self.lse[sequence, head])
 
     def check_peer(self, result):
         if result.dim() == 4 and not (error := relative_error(result, self.o)) < 4 * ROUNDED:
@@ -230,7 +287,7 @@ OPS = {"flash_attention": FlashAttention, "paged_attention": PagedAttention}
 
 def kernels_of(line):
     description = Problem(line).description
-    return [description, description.replace(" reuse_schedule=true", ""), description.replace(" varlen=true", "")]
+    return [description, description.replace(" reuse_schedule=true", ""), *other_forms(description).values()]
 
 
 def main():
