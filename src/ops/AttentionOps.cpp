@@ -177,6 +177,13 @@ static OpSchema pagedAttention() {
   };
 }
 
+/// An end of the window of keys that a query sees.
+static AttributeSchema windowAttribute(std::string_view name, std::string_view meaning) {
+  // Positions of queries and keys are counted in 32 bits, with this beside them.
+  constexpr int64_t kWidest = 1 << 24;
+  return {name, Kind::Integer, "-1", meaning, {}, -1, kWidest};
+}
+
 /// A tensor of flash_attention whose rows are the heads of a token.
 static TensorSchema tokens(std::string_view name, std::string_view type, std::vector<std::string_view> shape,
                            Access access, std::string_view presentIf) {
@@ -199,6 +206,8 @@ void addAttentionOps(std::vector<OpSchema> &ops) {
               {"head_dim", Kind::Integer, "", "length of a query and a key; a multiple of 16", {}, 16, 512},
               {"value_dim", Kind::Integer, "@head_dim", "length of a value; a multiple of 16", {}, 16, 512},
               {"causal", Kind::Flag, "false", "query i sees keys up to i + seq_k - seq_q"},
+              windowAttribute("window_left", "query i sees keys from i + seq_k - seq_q - window_left on; -1: all"),
+              windowAttribute("window_right", "and up to i + seq_k - seq_q + window_right; -1: all; 0 where causal"),
               {"varlen", Kind::Flag, "false", "each sequence has its own lengths"},
               {"packed", Kind::Flag, "false", "sequences lie one after the other, without room between them"},
               {"dtype", Kind::Word, "bf16", "type of Q, K and V", {"bf16", "fp16"}},

@@ -13,10 +13,10 @@ namespace {
 /// The problem's sizes and operands.
 struct Attention {
   int64_t heads, keyHeads, headDim, valueDim;
-  double scale; ///< of the scores
-  bool causal;
-  double roundoff;    ///< of the weights, which are rounded to the inputs' dtype
-  double outRoundoff; ///< of the output
+  double scale;        ///< of the scores
+  int64_t left, right; ///< keys that a query sees before and after its diagonal
+  double roundoff;     ///< of the weights, which are rounded to the inputs' dtype
+  double outRoundoff;  ///< of the output
   std::vector<float> q, k, v;
   std::vector<TokenSpan> queries, keys; ///< of each sequence
 };
@@ -26,13 +26,11 @@ struct Attention {
 /// `query` counts from the first of its sequence.
 static AttentionRow attend(const Attention &p, size_t sequence, int64_t head, int64_t query) {
   auto [firstKey, numKeys] = p.keys[sequence];
-  int64_t seen = numKeys;
-  if (p.causal) {
-    seen = std::min(seen, query + numKeys - p.queries[sequence].count + 1);
-  }
+  int64_t diagonal = query + numKeys - p.queries[sequence].count;
+  int64_t begin = std::max<int64_t>(0, diagonal - p.left), end = std::min(numKeys, diagonal + p.right + 1);
   int64_t keyHead = head / (p.heads / p.keyHeads);
   std::vector<const float *> keys, values;
-  for (int64_t key = 0; key < seen; ++key) {
+  for (int64_t key = begin; key < end; ++key) {
     int64_t row = (firstKey + key) * p.keyHeads + keyHead;
     keys.push_back(p.k.data() + row * p.headDim);
     values.push_back(p.v.data() + row * p.valueDim);
@@ -47,13 +45,17 @@ static AttentionRow attend(const Attention &p, size_t sequence, int64_t head, in
   return attendRow(rules, p.q.data() + row * p.headDim, keys, values);
 }
 
+/// -1 is as far as there are keys.
+static int64_t reachOf(int64_t window) { return window < 0 ? int64_t(1) << 40 : window; }
+
 static Attention gather(const Description &description, const Sizes &sizes, const Operands &operands) {
   return {.heads = sizes["heads"],
           .keyHeads = sizes["kv_heads"],
           .headDim = sizes["head_dim"],
           .valueDim = sizes["value_dim"],
           .scale = numberOf("scale", description),
-          .causal = description.flag("causal"),
+          .left = reachOf(description.integer("window_left")),
+          .right = description.flag("causal") ? 0 : reachOf(description.integer("window_right")),
           .roundoff = unitRoundoff(description.word("dtype")),
           .outRoundoff = unitRoundoff(description.word("out_dtype")),
           .q = operands.decoded("q"),

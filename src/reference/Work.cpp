@@ -65,6 +65,53 @@ static void countLatentDecode(const Problem &problem, Work &work) {
   work.peakFlops = kPeak16Bit;
 }
 
+/// Scores that queries of a window see; `diagonal` is the key of the first query's.
+static double countSeen(int64_t queries, int64_t keys, int64_t left, int64_t right) {
+  double seen = 0;
+  for (int64_t query = 0, diagonal = keys - queries; query < queries; ++query, ++diagonal) {
+    int64_t begin = left < 0 ? 0 : std::max<int64_t>(0, diagonal - left);
+    int64_t end = right < 0 ? keys : std::min(keys, diagonal + right + 1);
+    seen += double(std::max<int64_t>(0, end - begin));
+  }
+  return seen;
+}
+
+/// Of each sequence; `side` is "q" or "k". Where nothing says, as many as there may be, and equal shares of packed
+/// ones.
+static std::vector<int64_t> sequenceLengths(const Problem &problem, const std::string &side) {
+  auto batch = size_t(problem.size("batch"));
+  int64_t most = problem.size("seq_" + side);
+  bool isPacked = problem.description.flag("packed");
+  auto given = problem.values.find((isPacked ? "cu_seqlens_" : "seq_lens_") + side);
+  bool isGiven = given != problem.values.end() && given->second.size() == batch + size_t(isPacked);
+  std::vector<int64_t> lengths(batch, most);
+  for (size_t i = 0; i < batch; ++i) {
+    if (isGiven) {
+      const std::vector<Number> &values = given->second;
+      lengths[i] = int64_t(isPacked ? values[i + 1] - values[i] : values[i]);
+    } else if (isPacked) {
+      lengths[i] = problem.size("total_" + side) / int64_t(batch);
+    }
+    lengths[i] = std::clamp<int64_t>(lengths[i], 0, most);
+  }
+  return lengths;
+}
+
+/// Causal queries see half of the scores, by convention.
+static void countAttention(const Problem &problem, Work &work) {
+  bool isCausal = problem.description.flag("causal");
+  int64_t left = problem.size("window_left"), right = isCausal ? 0 : problem.size("window_right");
+  bool isWindow = left >= 0 || (right >= 0 && !isCausal);
+  double seen = 0, share = isCausal ? 0.5 : 1;
+  std::vector<int64_t> queries = sequenceLengths(problem, "q"), keys = sequenceLengths(problem, "k");
+  for (size_t i = 0; i < queries.size(); ++i) {
+    seen += isWindow ? countSeen(queries[i], keys[i], left, right) : share * double(queries[i]) * double(keys[i]);
+  }
+  double channels = double(problem.size("head_dim") + problem.size("value_dim"));
+  work.flops = 2 * double(problem.size("heads")) * seen * channels;
+  work.peakFlops = kPeak16Bit;
+}
+
 /// Of A, its scales and C, the valid rows of each group alone.
 static void countValidRows(const Problem &problem, const std::vector<TensorShape> &shapes, Work &work) {
   double valid =
@@ -105,10 +152,7 @@ Result<Work> workOf(const Description &description, const DynamicSizes &sizes, c
       countValidRows(problem, *shapes, work);
     }
   } else if (op == "flash_attention") {
-    double scores = product({"batch", "heads", "seq_q", "seq_k"});
-    double share = problem.description.flag("causal") ? 0.5 : 1;
-    work.flops = share * scores * double(problem.size("head_dim") + problem.size("value_dim"));
-    work.peakFlops = kPeak16Bit;
+    countAttention(problem, work);
   } else if (op == "gated_delta_rule") {
     countDeltaRule(problem, work);
   } else if (op == "mla_decode") {

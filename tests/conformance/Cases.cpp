@@ -345,6 +345,34 @@ const std::vector<checked::Problem> &edgeCases() {
       {"flash_attention batch=* heads=2 seq_q=* seq_k=* head_dim=64 packed=true",
        {{"batch", 0}, {"seq_q", 50}, {"seq_k", 70}, {"total_q", 90}, {"total_k", 100}}},
 
+      // flash_attention in windows: of no other key than the diagonal's, within a block, of several, wider than the
+      // keys; with one end and with two, beside causal, where queries see nothing, and where sequences have lengths.
+      {"flash_attention heads=2 kv_heads=1 seq_q=300 head_dim=64 window_left=0 window_right=0", {}},
+      {"flash_attention batch=2 heads=4 kv_heads=2 seq_q=300 seq_k=420 head_dim=128 causal=true window_left=100", {}},
+      {"flash_attention heads=2 seq_q=330 seq_k=500 head_dim=64 window_left=129 window_right=70 dtype=fp16", {}},
+      {"flash_attention heads=1 seq_q=200 seq_k=450 head_dim=128 window_left=64", {}},
+      {"flash_attention heads=1 seq_q=300 seq_k=130 head_dim=64 window_right=40 out_dtype=fp32", {}},
+      {"flash_attention heads=2 seq_q=130 seq_k=40 head_dim=64 causal=true window_left=3 window_right=9", {}},
+      {"flash_attention heads=1 seq_q=200 head_dim=256 window_left=16777216 window_right=16777216", {}},
+      {"flash_attention heads=1 seq_q=40 seq_k=300 head_dim=192 value_dim=128 causal=true window_left=127", {}},
+      {"flash_attention batch=2 heads=1 seq_q=100 seq_k=150 head_dim=80 value_dim=48 window_left=40 window_right=1",
+       {}},
+      {"flash_attention batch=5 heads=4 kv_heads=2 seq_q=200 seq_k=300 head_dim=128 causal=true varlen=true "
+       "window_left=70",
+       {},
+       1,
+       {{"seq_lens_q", {0, 1, 200, 129, 64}}, {"seq_lens_k", {300, 257, 128, 1, 0}}}},
+      {"flash_attention batch=5 heads=4 kv_heads=2 seq_q=200 seq_k=300 total_q=407 total_k=700 head_dim=128 "
+       "packed=true "
+       "window_left=90 window_right=30",
+       {},
+       1,
+       {{"cu_seqlens_q", {3, 131, 195, 325, 325, 400}}, {"cu_seqlens_k", {0, 257, 258, 266, 400, 690}}}},
+      {"flash_attention batch=* heads=2 seq_q=* seq_k=* head_dim=64 causal=true window_left=50",
+       {{"batch", 2}, {"seq_q", 170}, {"seq_k", 230}}},
+      {"flash_attention batch=* heads=2 seq_q=* seq_k=* head_dim=64 window_left=50 window_right=20",
+       {{"batch", 1}, {"seq_q", 7}, {"seq_k", 0}}},
+
       // fp8_block_matmul: scale blocks that are whole and cut in each dimension.
       {"fp8_block_matmul m=64 n=128 k=128 out_dtype=fp16", {}},
       {"fp8_block_matmul m=17 n=200 k=300 out_dtype=bf16", {}},
@@ -714,6 +742,7 @@ const std::vector<checked::Problem> &configurationCases() {
       {"flash_attention heads=2 seq_q=150 seq_k=190 head_dim=256 dtype=fp16", {}},
       {"flash_attention heads=1 seq_q=70 seq_k=200 head_dim=192 value_dim=128", {}},
       {"flash_attention batch=3 heads=2 seq_q=150 seq_k=200 total_q=330 total_k=410 head_dim=128 packed=true", {}},
+      {"flash_attention heads=2 seq_q=2100 seq_k=2150 head_dim=64 window_left=100 window_right=60", {}},
       {"fp8_block_matmul m=200 n=328 k=272", {}},
       {"fp8_block_matmul m=200 n=328 k=1008", {}}, // scales by TMA
       {"fp8_block_matmul m=20 n=72 k=4080 out_dtype=fp16", {}},
@@ -826,6 +855,8 @@ const std::vector<checked::Problem> &fullSizes() {
        "packed=true dtype=fp16",
        {}},
       {"flash_attention batch=6 heads=16 kv_heads=2 seq_q=700 seq_k=2000 head_dim=256 causal=true varlen=true", {}},
+      {"flash_attention batch=2 heads=32 kv_heads=8 seq_q=8192 head_dim=128 causal=true window_left=1024", {}},
+      {"flash_attention batch=4 heads=16 seq_q=4096 head_dim=64 window_left=256 window_right=256", {}},
       {"fp8_block_matmul m=128 n=256 k=512 out_dtype=fp16", {}},
       {"fp8_block_matmul m=64 n=128 k=128 out_dtype=fp16", {}},
       {"fp8_block_matmul m=256 n=256 k=256 out_dtype=fp16", {}},

@@ -11,6 +11,7 @@
 #include "src/kernels/attention/FlashAttention.h"
 
 #include "src/kernels/attention/AttentionSequences.h"
+#include "src/kernels/attention/AttentionWindow.h"
 #include "src/kernels/attention/PersistentAttention.h"
 #include "src/kernels/vocabulary/DimensionParts.h"
 #include "src/kernels/vocabulary/OnlineSoftmax.h"
@@ -59,7 +60,7 @@ class FlashAttentionWriter {
 public:
   FlashAttentionWriter(KernelBuilder &b, const Description &description, const PlainTile &tile)
       : b_(b), description_(description), tile_(tile), type_(elementTypeOf(description.word("dtype"), *b.getContext())),
-        sequences_(description), causal_(description.flag("causal")) {}
+        sequences_(description), window_(description) {}
 
   void write() {
     place();
@@ -95,12 +96,12 @@ private:
   const PlainTile tile_;
   Type type_;
   AttentionSequences sequences_;
-  bool causal_;
+  AttentionWindow window_;
   Value batch_, head_, firstQuery_;
   SequenceRows queryRange_, keyRange_;
   Value numQueries_, numKeys_;
   Value queryRows_; ///< i32 [m]
-  Value diagonal_;  ///< numKeys - numQueries: query i sees keys up to i + diagonal
+  Value diagonal_;  ///< numKeys - numQueries: the window of query i lies around key i + diagonal
   HeadView queries_, keys_, values_, output_;
   SmallVector<Value> queryBuffers_, keyBuffers_, valueBuffers_;
 };
@@ -175,17 +176,27 @@ SmallVector<Value> FlashAttentionWriter::loopOverKeys() {
 
   // Keys that every row of the tile sees, then those that some row sees.
   Value seenByAll = numKeys_, seenBySome = numKeys_;
-  if (causal_) {
-    Value firstRowEnd = b.add(b.add(firstQuery_, diagonal_), b.i32(1));
+  if (window_.right) {
+    Value firstRowEnd = b.add(b.add(firstQuery_, diagonal_), b.i32(*window_.right + 1));
     Value lastRowEnd = b.add(firstRowEnd, b.i32(tile_.m - 1));
     seenByAll = b.maximum(b.minimum(numKeys_, firstRowEnd), b.i32(0));
     seenBySome = b.minimum(numKeys_, lastRowEnd);
   }
   Value wholeBlocks = b.mul(b.div(seenByAll, b.i32(tile_.n)), b.i32(tile_.n));
-  carried = b.loop(b.i32(0), wholeBlocks, tile_.n, carried,
-                   [&](Value key, ValueRange values) { return attend(key, values, /*masked=*/false); });
-  return b.loop(wholeBlocks, seenBySome, tile_.n, carried,
-                [&](Value key, ValueRange values) { return attend(key, values, /*masked=*/true); });
+  auto attendWhole = [&](Value key, ValueRange values) { return attend(key, values, /*masked=*/false); };
+  auto attendMasked = [&](Value key, ValueRange values) { return attend(key, values, /*masked=*/true); };
+  Value first = b.i32(0);
+  if (window_.left) {
+    // Before them those that the left end of some row's window cuts.
+    Value firstRowBegin = b.add(b.add(firstQuery_, diagonal_), b.i32(-*window_.left));
+    Value lastRowBegin = b.add(firstRowBegin, b.i32(tile_.m - 1));
+    Value begin = b.mul(b.div(b.maximum(firstRowBegin, b.i32(0)), b.i32(tile_.n)), b.i32(tile_.n));
+    first = b.mul(b.ceilDiv(b.maximum(lastRowBegin, b.i32(0)), tile_.n), b.i32(tile_.n));
+    carried = b.loop(begin, b.minimum(first, seenBySome), tile_.n, carried, attendMasked);
+    wholeBlocks = b.maximum(wholeBlocks, first);
+  }
+  carried = b.loop(first, wholeBlocks, tile_.n, carried, attendWhole);
+  return b.loop(wholeBlocks, seenBySome, tile_.n, carried, attendMasked);
 }
 
 Value FlashAttentionWriter::scores(Value keyRows, Value firstKey, bool masked) {
@@ -201,9 +212,14 @@ Value FlashAttentionWriter::scores(Value keyRows, Value firstKey, bool masked) {
   }
   Value key = b.add(b.splat(firstKey, {tile_.n}), b.range(tile_.n));
   Value seen = b.asRow(b.lessThan(key, b.splat(numKeys_, {tile_.n})), tile_.m);
-  if (causal_) {
-    Value lastSeen = b.add(queryRows_, b.splat(diagonal_, {tile_.m}));
-    seen = b.both(seen, b.lessEqual(b.asRow(key, tile_.m), b.asColumn(lastSeen, tile_.n)));
+  auto ofDiagonal = [&](int64_t distance) {
+    return b.add(queryRows_, b.splat(b.add(diagonal_, b.i32(distance)), {tile_.m}));
+  };
+  if (window_.right) {
+    seen = b.both(seen, b.lessEqual(b.asRow(key, tile_.m), b.asColumn(ofDiagonal(*window_.right), tile_.n)));
+  }
+  if (window_.left) {
+    seen = b.both(seen, b.lessEqual(b.asColumn(ofDiagonal(-*window_.left), tile_.n), b.asRow(key, tile_.m)));
   }
   double none = -std::numeric_limits<double>::infinity();
   return b.select(seen, scaled, b.full(none, {tile_.m, tile_.n}, b.getF32Type()));

@@ -1,6 +1,7 @@
 #include "src/kernels/attention/PersistentAttention.h"
 
 #include "src/kernels/attention/AttentionSequences.h"
+#include "src/kernels/attention/AttentionWindow.h"
 #include "src/kernels/vocabulary/DimensionParts.h"
 #include "src/kernels/vocabulary/ItemQueue.h"
 #include "src/kernels/vocabulary/KernelProgram.h"
@@ -73,14 +74,17 @@ struct Shapes {
 
   AttentionTile tile;
   AttentionSequences sequences;
+  AttentionWindow window;
   llvm::SmallVector<int64_t> keyParts;
   int64_t headDim, valueDim;
   llvm::SmallVector<DimensionPart> headParts, valueParts;
   Type type, outputType;
-  bool isCausal, isRagged; ///< isRagged: the last block of keys may be cut
-  bool startsLater;        ///< a consumer may see nothing of an item's first blocks
-  bool isMaskedLater;      ///< blocks after the first that a consumer sees may be masked
-  bool isVarlen;           ///< each sequence has its own lengths
+  bool isRagged;      ///< the last block of keys may be cut
+  bool startsLater;   ///< a consumer may see nothing of an item's first blocks
+  bool endsEarlier;   ///< or of its last ones
+  bool isMaskedLater; ///< blocks after the first that a consumer sees may be masked, up to those that the window's left
+                      ///< end cuts
+  bool isVarlen;      ///< each sequence has its own lengths
   double scale;
 };
 
@@ -89,7 +93,8 @@ struct WorkItem {
   Value firstQuery, head, keyHead, batch; ///< i32
   SequenceRows queries, keys;             ///< of the sequence
   Value numQueries, numKeys;              ///< the same: how many; i32
-  Value numBlocks;                        ///< of keys that some row sees, at least one; i32
+  Value endBlock;                         ///< of keys: the one behind the last that some row sees; i32
+  Value numBlocks;                        ///< that some row sees, at least one; i32
 };
 
 /// Writes the kernel.
@@ -162,6 +167,9 @@ private:
   llvm::SmallVector<Value> startOutputs(const State &state);
   Value numUnseenBlocks(const WorkItem &item);
   Value numMaskedBlocks(const WorkItem &item);
+  Value firstCutBlock(const WorkItem &item);
+  Value isMaskedOf(Value index, Value numMasked, Value firstCut);
+  Value endOfSeenBlocks(const WorkItem &item, Value first);
   State skipBlocks(Value count, State state);
   llvm::SmallVector<Value> mask(ValueRange scores, const WorkItem &item, Value index);
   State firstBlock(const WorkItem &item, const RingPosition &queries, Value index, State state);
@@ -180,20 +188,24 @@ private:
 } // namespace
 
 Shapes::Shapes(const Description &description, const AttentionTile &chosen, MLIRContext &context)
-    : tile(chosen), sequences(description), keyParts(chosen.keyParts()), headDim(description.integer("head_dim")),
-      valueDim(description.integer("value_dim")), headParts(splitDimension(headDim, kLeastPart)),
-      valueParts(splitDimension(valueDim, kLeastPart)), type(elementTypeOf(description.word("dtype"), context)),
-      outputType(elementTypeOf(description.word("out_dtype"), context)), isCausal(description.flag("causal")),
-      isVarlen(sequences.differ()), scale(std::numbers::log2e * numberOf("scale", description)) {
+    : tile(chosen), sequences(description), window(description), keyParts(chosen.keyParts()),
+      headDim(description.integer("head_dim")), valueDim(description.integer("value_dim")),
+      headParts(splitDimension(headDim, kLeastPart)), valueParts(splitDimension(valueDim, kLeastPart)),
+      type(elementTypeOf(description.word("dtype"), context)),
+      outputType(elementTypeOf(description.word("out_dtype"), context)), isVarlen(sequences.differ()),
+      scale(std::numbers::log2e * numberOf("scale", description)) {
   const Dimension &keys = description.dimension("seq_k");
   isRagged = isVarlen || (keys.isStatic() ? keys.value : keys.divisor) % tile.keys != 0;
   const Dimension &queries = description.dimension("seq_q");
   bool isStatic = queries.isStatic() && keys.isStatic() && !isVarlen;
-  auto isMultipleOf = [&](int64_t divisor) { return isStatic && (keys.value - queries.value) % divisor == 0; };
+  auto isMultipleOf = [&](int64_t divisor) {
+    return isStatic && (keys.value - queries.value + window.right.value_or(0)) % divisor == 0;
+  };
   // A consumer's diagonal lies in one block: all of its queries see the blocks before.
-  isMaskedLater = isCausal && !(tile.keys % kConsumerRows == 0 && isMultipleOf(kConsumerRows));
+  isMaskedLater = window.right && !(tile.keys % kConsumerRows == 0 && isMultipleOf(kConsumerRows));
   // So does a tile's, which is the same block for all of its consumers.
-  startsLater = isCausal && tile.numConsumers() > 1 && !(tile.keys % tile.rows == 0 && isMultipleOf(tile.keys));
+  startsLater = window.right && tile.numConsumers() > 1 && !(tile.keys % tile.rows == 0 && isMultipleOf(tile.keys));
+  endsEarlier = window.left && tile.numConsumers() > 1;
 }
 
 PersistentAttention::PersistentAttention(KernelBuilder &builder, const Shapes &shapes)
@@ -250,12 +262,18 @@ WorkItem PersistentAttention::locate(Value number) {
   item.numQueries = item.queries.count;
   item.numKeys = item.keys.count;
   Value seen = item.numKeys;
-  if (shapes_.isCausal) {
+  const AttentionWindow &window = shapes_.window;
+  if (window.right) {
     Value diagonal = b.sub(item.numKeys, item.numQueries);
-    Value lastRowEnd = b.add(b.add(item.firstQuery, diagonal), b.i32(tile_.rows));
+    Value lastRowEnd = b.add(b.add(item.firstQuery, diagonal), b.i32(tile_.rows + *window.right));
     seen = b.maximum(b.minimum(seen, lastRowEnd), b.i32(1));
   }
-  item.numBlocks = b.ceilDiv(seen, tile_.keys);
+  item.endBlock = item.numBlocks = b.ceilDiv(seen, tile_.keys);
+  if (window.left) {
+    Value diagonal = b.sub(item.numKeys, item.numQueries);
+    Value firstSeen = b.add(b.add(item.firstQuery, diagonal), b.i32(-*window.left));
+    item.numBlocks = b.sub(item.endBlock, b.div(b.maximum(firstSeen, b.i32(0)), b.i32(tile_.keys)));
+  }
   return item;
 }
 
@@ -294,7 +312,7 @@ void PersistentAttention::forEachItem(Side side, ValueRange carried, ItemBody bo
 
 /// Blocks are taken from the last one down: those that need a mask come first.
 Value PersistentAttention::firstKeyOf(const WorkItem &item, Value index) {
-  return b.mul(b.sub(b.sub(item.numBlocks, b.i32(1)), index), b.i32(tile_.keys));
+  return b.mul(b.sub(b.sub(item.endBlock, b.i32(1)), index), b.i32(tile_.keys));
 }
 
 PersistentAttention::Carried PersistentAttention::originOf(const WorkItem &item, const SequenceRows &rows, Value row,
@@ -458,20 +476,29 @@ llvm::SmallVector<Value> AttentionConsumer::rescaled(ValueRange accumulators, Va
 }
 
 llvm::SmallVector<Value> AttentionConsumer::mask(ValueRange scores, const WorkItem &item, Value index) {
-  // The first key that a row does not see, counted from the block's first.
-  Value end = b.splat(item.numKeys, {kConsumerRows});
-  if (shapes_.isCausal) {
+  // The first key that a row does not see, counted from the block's first, and the first that it does.
+  const AttentionWindow &window = shapes_.window;
+  Value begin, end = b.splat(item.numKeys, {kConsumerRows});
+  auto ofDiagonal = [&](int64_t distance) {
     Value first = b.add(firstRow(item), b.sub(item.numKeys, item.numQueries));
-    Value own = b.add(b.splat(b.add(first, b.i32(1)), {kConsumerRows}), b.range(kConsumerRows));
-    end = b.minimum(end, own);
+    return b.add(b.splat(b.add(first, b.i32(distance)), {kConsumerRows}), b.range(kConsumerRows));
+  };
+  if (window.right) {
+    end = b.minimum(end, ofDiagonal(*window.right + 1));
   }
   end = b.sub(end, b.splat(k_.firstKeyOf(item, index), {kConsumerRows}));
+  if (window.left) {
+    begin = b.sub(ofDiagonal(-*window.left), b.splat(k_.firstKeyOf(item, index), {kConsumerRows}));
+  }
   constexpr double kNone = -std::numeric_limits<double>::infinity();
   llvm::SmallVector<Value> masked;
   int64_t offset = 0;
   for (auto [part, columns] : llvm::zip_equal(scores, shapes_.keyParts)) {
     Value key = b.add(b.range(columns), b.splat(b.i32(offset), {columns}));
     Value isSeen = b.lessThan(b.asRow(key, kConsumerRows), b.asColumn(end, columns));
+    if (begin) {
+      isSeen = b.both(isSeen, b.lessEqual(b.asColumn(begin, columns), b.asRow(key, kConsumerRows)));
+    }
     masked.push_back(b.select(isSeen, part, b.full(kNone, {kConsumerRows, columns}, b.getF32Type())));
     offset += columns;
   }
@@ -484,9 +511,42 @@ Value AttentionConsumer::numMaskedBlocks(const WorkItem &item) {
   if (!shapes_.isMaskedLater) {
     return {};
   }
-  Value seenByAll = b.add(b.add(firstRow(item), b.sub(item.numKeys, item.numQueries)), b.i32(1));
+  Value seenByAll =
+      b.add(b.add(firstRow(item), b.sub(item.numKeys, item.numQueries)), b.i32(*shapes_.window.right + 1));
   seenByAll = b.maximum(b.minimum(seenByAll, item.numKeys), b.i32(0));
-  return b.sub(item.numBlocks, b.div(seenByAll, b.i32(shapes_.tile.keys)));
+  return b.sub(item.endBlock, b.div(seenByAll, b.i32(shapes_.tile.keys)));
+}
+
+/// The first block of an item, from which on all have keys before the window of some row of this consumer; null if none
+/// has.
+Value AttentionConsumer::firstCutBlock(const WorkItem &item) {
+  const AttentionWindow &window = shapes_.window;
+  if (!window.left) {
+    return {};
+  }
+  Value ofLastRow =
+      b.add(b.add(firstRow(item), b.sub(item.numKeys, item.numQueries)), b.i32(kConsumerRows - 1 - *window.left));
+  return b.sub(item.endBlock, b.ceilDiv(b.maximum(ofLastRow, b.i32(0)), shapes_.tile.keys));
+}
+
+/// Whether a block after a consumer's first is to be masked; null if none is.
+Value AttentionConsumer::isMaskedOf(Value index, Value numMasked, Value firstCut) {
+  Value isBefore = numMasked ? b.lessThan(index, numMasked) : Value();
+  if (!firstCut) {
+    return isBefore;
+  }
+  Value isAfter = b.lessEqual(firstCut, index);
+  return isBefore ? b.select(isBefore, b.boolean(true), isAfter) : isAfter;
+}
+
+/// The first block of an item, from which on no row of this consumer sees any, after `first`, which it takes.
+Value AttentionConsumer::endOfSeenBlocks(const WorkItem &item, Value first) {
+  if (!shapes_.endsEarlier) {
+    return item.numBlocks;
+  }
+  Value firstSeen = b.add(b.add(firstRow(item), b.sub(item.numKeys, item.numQueries)), b.i32(-*shapes_.window.left));
+  Value end = b.sub(item.endBlock, b.div(b.maximum(firstSeen, b.i32(0)), b.i32(shapes_.tile.keys)));
+  return b.maximum(end, b.add(first, b.i32(1)));
 }
 
 /// How many blocks of an item, the first ones, no row of this consumer sees; it takes one at least.
@@ -495,9 +555,11 @@ Value AttentionConsumer::numUnseenBlocks(const WorkItem &item) {
     return b.i32(0);
   }
   Value row = firstRow(item), diagonal = b.sub(item.numKeys, item.numQueries);
-  Value end = b.minimum(item.numKeys, b.add(b.add(row, diagonal), b.i32(kConsumerRows)));
+  Value end = b.minimum(item.numKeys, b.add(b.add(row, diagonal), b.i32(kConsumerRows + *shapes_.window.right)));
   end = b.select(b.lessThan(row, item.numQueries), end, b.i32(0));
-  return b.sub(item.numBlocks, b.ceilDiv(b.maximum(end, b.i32(1)), shapes_.tile.keys));
+  Value first = b.sub(item.endBlock, b.ceilDiv(b.maximum(end, b.i32(1)), shapes_.tile.keys));
+  // Rows that are not there would begin with the first keys, which are not an item's of a window.
+  return shapes_.window.left ? b.minimum(first, b.sub(item.numBlocks, b.i32(1))) : first;
 }
 
 /// Gives the slots of so many blocks back as they are filled.
@@ -525,7 +587,7 @@ AttentionConsumer::State AttentionConsumer::firstBlock(const WorkItem &item, con
   llvm::SmallVector<Value> scores = b.awaitProducts(startScores(queries, state.keys), 0);
   k_.keys_->release(state.keys.slot);
   state.keys = k_.keys_->next(state.keys);
-  if (shapes_.isCausal || shapes_.isRagged) {
+  if (shapes_.window.isBounded() || shapes_.isRagged) {
     scores = mask(scores, item, index);
   }
   SoftmaxParts parts = accumulateLazily(b, state.softmax, scores, shapes_.scale);
@@ -577,14 +639,14 @@ AttentionConsumer::State AttentionConsumer::attend(const WorkItem &item, const R
   k_.queries_->await(queries);
   Value first = numUnseenBlocks(item);
   State state = firstBlock(item, queries, first, skipBlocks(first, start));
-  Value numMasked = numMaskedBlocks(item);
+  Value numMasked = numMaskedBlocks(item), firstCut = firstCutBlock(item), end = endOfSeenBlocks(item, first);
   auto attendBlock = [&](Value index, ValueRange carried) {
-    Value isMasked = numMasked ? b.lessThan(index, numMasked) : Value();
-    return pack(nextBlock(item, queries, index, unpack(carried), isMasked));
+    return pack(nextBlock(item, queries, index, unpack(carried), isMaskedOf(index, numMasked, firstCut)));
   };
-  llvm::SmallVector<Value> carried = b.loop(b.add(first, b.i32(1)), item.numBlocks, 1, pack(state), attendBlock);
+  llvm::SmallVector<Value> carried = b.loop(b.add(first, b.i32(1)), end, 1, pack(state), attendBlock);
   k_.queries_->release(queries.slot);
-  return lastProduct(unpack(carried));
+  state = lastProduct(unpack(carried));
+  return shapes_.endsEarlier ? skipBlocks(b.sub(item.numBlocks, end), state) : state;
 }
 
 void AttentionConsumer::store(const WorkItem &item, const State &state) {

@@ -138,6 +138,25 @@ TEST_CASE("sequences that end anywhere in a tile") {
   }
 }
 
+TEST_CASE("the ends of a window lie anywhere in a block") {
+  // Narrower than a block, as wide, wider, and wider than a tile; consumers whose first blocks or last ones differ.
+  unsigned seed = 0;
+  for (int left : {0, 1, 31, 32, 63, 64, 65, 127, 128, 200}) {
+    for (const char *right : {"causal=true", "window_right=33", "window_right=128", ""}) {
+      std::string window = "window_left=" + std::to_string(left) + " " + right;
+      CAPTURE(window);
+      ++seed;
+      check("heads=1 seq_q=450 head_dim=16 " + window, {.rows = 192, .keys = 64}, oneDevice(seed));
+      check("heads=1 seq_q=300 seq_k=428 head_dim=16 " + window, {.rows = 128, .keys = 128}, oneDevice(seed + 1));
+      check("heads=1 seq_q=200 seq_k=333 head_dim=16 " + window, {.rows = 128, .keys = 32}, oneDevice(seed));
+      check("heads=1 seq_q=200 seq_k=100 head_dim=16 " + window, {.rows = 64, .keys = 48}, oneDevice(seed + 1));
+    }
+  }
+  check("batch=3 heads=1 seq_q=400 seq_k=500 head_dim=16 value_dim=64 window_left=70 window_right=5 varlen=true",
+        {.rows = 192, .keys = 64, .isQueued = true}, oneDevice(24),
+        {{"seq_lens_q", {400, 65, 130}}, {"seq_lens_k", {500, 300, 20}}});
+}
+
 TEST_CASE("packed sequences begin and end anywhere in a tile") {
   // Sequences of every length above, one right behind the other: where one ends the next one's rows lie in its tile.
   std::vector<reference::Number> queries = {0}, keys = {0};

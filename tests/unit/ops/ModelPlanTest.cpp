@@ -153,12 +153,15 @@ TEST_CASE("every matmul of Qwen3-Next on one of eight ranks") {
 TEST_CASE("prefill attention has the heads of one rank") {
   CHECK(textsOf(planOf("deepseek-v3", 8, 16), "flash_attention") ==
         Names{"flash_attention batch=* causal=true dtype=bf16 head_dim=192 heads=16 kv_heads=16 out_dtype=bf16 "
-              "packed=false seq_k=*<=163840 seq_q=*<=16 total_k=*<=163840 total_q=*<=16 value_dim=128 varlen=true"});
+              "packed=false seq_k=*<=163840 seq_q=*<=16 total_k=*<=163840 total_q=*<=16 value_dim=128 varlen=true "
+              "window_left=-1 window_right=-1"});
   CHECK(textsOf(planOf("qwen3-next-80b-a3b", 1, 32), "flash_attention") ==
         Names{"flash_attention batch=* causal=true dtype=bf16 head_dim=256 heads=16 kv_heads=2 out_dtype=bf16 "
-              "packed=false seq_k=*<=262144 seq_q=*<=16 total_k=*<=262144 total_q=*<=16 value_dim=256 varlen=true",
+              "packed=false seq_k=*<=262144 seq_q=*<=16 total_k=*<=262144 total_q=*<=16 value_dim=256 varlen=true "
+              "window_left=-1 window_right=-1",
               "flash_attention batch=* causal=true dtype=bf16 head_dim=256 heads=16 kv_heads=2 out_dtype=bf16 "
-              "packed=false seq_k=*<=262144 seq_q=*<=32 total_k=*<=262144 total_q=*<=32 value_dim=256 varlen=true"});
+              "packed=false seq_k=*<=262144 seq_q=*<=32 total_k=*<=262144 total_q=*<=32 value_dim=256 varlen=true "
+              "window_left=-1 window_right=-1"});
   CHECK(textsOf(planOf("qwen3-next-80b-a3b", 8, 16), "flash_attention").front().find("heads=2 kv_heads=1 ") !=
         std::string::npos);
 }
@@ -275,7 +278,7 @@ TEST_CASE("every kernel of a DeepSeek-V3 whose sizes all differ, on one of two r
        self + "o_proj: " + fp8 + "k=384" + m + "n=1664 " + bf16,
        self + "prefill: flash_attention batch=* causal=true dtype=bf16 head_dim=128 heads=8 kv_heads=8 "
               "out_dtype=bf16 packed=false scale=0.10106624 seq_k=*<=9000 seq_q=*<=16 total_k=*<=9000 total_q=*<=16 "
-              "value_dim=48 varlen=true",
+              "value_dim=48 varlen=true window_left=-1 window_right=-1",
        self + "decode: " + decode + "false rope_dim=32 seq_q=1 splits=*",
        self + "decode: " + decode + "true rope_dim=32 seq_q=1 splits=*",
        dense + "gate_up_proj: " + fp8 + "k=1664" + m + "n=2816 " + bf16,
@@ -322,7 +325,7 @@ TEST_CASE("every kernel of a Qwen3-Next whose sizes all differ, on one of two ra
        full + "o_proj: " + matmul(320, 288),
        full + "prefill: flash_attention batch=* causal=true dtype=bf16 head_dim=48 heads=6 kv_heads=2 "
               "out_dtype=bf16 packed=false seq_k=*<=9000 seq_q=*<=16 total_k=*<=9000 total_q=*<=16 value_dim=48 "
-              "varlen=true",
+              "varlen=true window_left=-1 window_right=-1",
        decode + "false seq_q=1 splits=* value_dim=48", decode + "true seq_q=1 splits=* value_dim=48",
        "layers.dense.mlp.gate_up_proj: " + matmul(448, 320), "layers.dense.mlp.down_proj: " + matmul(320, 224),
        "layers.moe.mlp.shared_expert.gate_up_proj: " + matmul(208, 320),

@@ -69,6 +69,19 @@ TEST_CASE("what cannot be read is named by its line") {
   }
 }
 
+TEST_CASE("attention has the scores that its sequences and windows leave") {
+  auto scoresOf = [](const std::string &form) {
+    std::vector<Problem> problems = readText("flash_attention batch=2 heads=3 seq_q=100 head_dim=16 " + form + "\n");
+    return workOf(problems.at(0)).flops / (2 * 3 * 32);
+  };
+  CHECK(scoresOf("") == 2 * 100 * 100);
+  CHECK(scoresOf("causal=true") == 100 * 100);
+  CHECK(scoresOf("window_left=0 window_right=1") == 2 * (100 + 99));
+  CHECK(scoresOf("causal=true window_left=1") == 2 * (100 + 99));
+  CHECK(scoresOf("varlen=true seq_lens_q:100,7 seq_lens_k:3,900") == 100 * 3 + 7 * 100);
+  CHECK(scoresOf("packed=true total_q=50 total_k=60 cu_seqlens_q:0,10,50 cu_seqlens_k:0,60,60") == 10 * 60);
+}
+
 TEST_CASE("the lists of the project can be read and have a roof") {
   for (const char *list : {"flash_attention", "fp8_block_matmul", "gated_delta_rule", "grouped_fp8_block_matmul",
                            "matmul", "mla_decode", "packed", "paged_attention", "peers", "varlen"}) {
