@@ -28,22 +28,23 @@ void markParameters(ModuleOp module, const Recipe &recipe) {
   }
 }
 
-/// The map of a matrix without end.
+/// The map of a matrix whose rows have no end.
 static TensorMap mapOf(tt::TensorDescType type, ArrayRef<int64_t> rowsOf, const LaunchStep &step) {
   using Op = Expression::Op;
-  constexpr int64_t kEndless = int64_t(1) << 31; // as far as coordinates go
   RankedTensorType block = type.getBlockType();
   kernels::SharedTile tile = {block.getDimSize(0), block.getDimSize(1), block.getElementType()};
-  Expression stride = rowsOf[1] < 0 ? Expression::constant(rowsOf[2]) : step.arguments[size_t(rowsOf[1])].expression;
+  auto sizeOf = [&](int64_t parameter, int64_t constant) {
+    return parameter < 0 ? Expression::constant(constant) : step.arguments[size_t(parameter)].expression;
+  };
+  Expression stride = sizeOf(rowsOf[1], rowsOf[2]), numRows = sizeOf(rowsOf[3], rowsOf[4]);
   TensorMap map;
   map.tensor = step.arguments[size_t(rowsOf[0])].index;
   map.elementType = tile.mapElementType();
   map.swizzle = tile.mapSwizzle();
   map.box = tile.mapBox();
   // Rows of no elements are those of an empty matrix, which has no map.
-  Expression rows = Expression::binary(Op::Mul, Expression::binary(Op::Min, stride, Expression::constant(1)),
-                                       Expression::constant(kEndless));
-  map.sizes = {Expression::constant(kEndless), rows};
+  Expression rows = Expression::binary(Op::Mul, Expression::binary(Op::Min, stride, Expression::constant(1)), numRows);
+  map.sizes = {Expression::constant(passes::kEndlessRows), rows};
   int64_t elementBytes = block.getElementTypeBitWidth() / 8;
   map.strides = {Expression::binary(Op::Mul, stride, Expression::constant(elementBytes))};
   return map;

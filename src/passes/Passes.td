@@ -65,7 +65,8 @@ def PipelineCopies : Pass<"jitk-pipeline-copies", "mlir::ModuleOp"> {
     On capability 90 the rings of a loop whose one `tt.dot` adds to accumulators of 128 KiB or more
     have one buffer more, for --jitk-start-dots-early to leave a product in flight. If everything that such a loop copies is
     a tile of a row-major matrix, as its pointers say, TMA copies it: of a parameter that is marked `jitk.tensor`, with a
-    stride that is constant or a parameter marked `jitk.size`, both multiples of 16 bytes. The tensor map is a parameter
+    stride that is constant or a parameter marked `jitk.size`, both multiples of 16 bytes. A mask may leave out the rows
+    from such a size on, where the map ends. The tensor map is a parameter
     that the pass adds (src/passes/TileMaps.h), and memory barriers take the place of groups. What the pointers of later iterations are computed from is computed again:
     it must follow from the induction variable, from carried values that advance without effects, and from loads of
     memory that the loop does not write.

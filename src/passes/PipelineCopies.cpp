@@ -202,7 +202,7 @@ void CopyPipeliner::issueByTma(unsigned index, OpBuilder &b, const IRMapping &ma
   ttng::BarrierExpectOp::create(b, loc_, barrier, uint32_t(bytes), yes);
   for (ttg::AsyncCopyGlobalToLocalOp copy : plan_.groups[index].copies) {
     ttg::MemDescType type = copy.getResult().getType();
-    TileSource tile = *matchTileSource(copy.getSrc(), type);
+    TileSource tile = *matchTileSource(copy);
     SmallVector<Value> origin = {tile.row.at(b, loc_, map), tile.column.at(b, loc_, map)};
     Value buffer = ttg::MemDescIndexOp::create(b, loc_, type, rings_[copy.getResult()], slot);
     ttng::AsyncTMACopyGlobalToLocalOp::create(b, loc_, tileMapOf(tile, type), origin, barrier, buffer, yes);
@@ -423,9 +423,8 @@ static bool keepsProductInFlight(scf::ForOp loop, unsigned capability) {
 /// Whether everything that is copied is a tile of a matrix.
 static bool movesTiles(ArrayRef<CopyGroup> groups) {
   return llvm::all_of(groups, [](const CopyGroup &group) {
-    return llvm::all_of(group.copies, [](ttg::AsyncCopyGlobalToLocalOp copy) {
-      return !copy.getMask() && matchTileSource(copy.getSrc(), copy.getResult().getType());
-    });
+    return llvm::all_of(group.copies,
+                        [](ttg::AsyncCopyGlobalToLocalOp copy) { return matchTileSource(copy).has_value(); });
   });
 }
 

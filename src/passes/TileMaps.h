@@ -5,14 +5,19 @@
 
 #include "llvm/ADT/StringRef.h"
 
+#include <cstdint>
+
 namespace jitk::passes {
 
 /// Of a parameter, a unit: a launch gives a tensor's address, or an integer that it knows before.
 inline constexpr llvm::StringLiteral kTensorParameter = "jitk.tensor", kSizeParameter = "jitk.size";
 
 /// Of an added parameter, a tensor descriptor, array<i64>: the number of the parameter that is the matrix's address, of
-/// the one that is the stride of its rows in elements, or -1, and the stride if it is a constant. The matrix has no
-/// end: what is copied lies in it.
+/// the one that is the stride of its rows in elements, or -1, and the stride if it is a constant; likewise of the
+/// number of its rows. The rows have no end: what is copied lies in them.
 inline constexpr llvm::StringLiteral kRowsOf = "jitk.rows_of";
+
+/// The number of rows of a matrix of which all that is copied is there: as far as coordinates go.
+inline constexpr int64_t kEndlessRows = int64_t(1) << 31;
 
 } // namespace jitk::passes

@@ -139,10 +139,12 @@ const std::vector<checked::Problem> &edgeCases() {
       {"matmul m=* n=* k=* dtype=bf16 b_layout=col", {{"m", 18}, {"n", 21}, {"k", 37}}},
 
       // The plain kernel's wide tile, whose products run on while the next ones are started: no block of K, and
-      // several.
+      // several. Rows past the end, and none, whose copies the compiler gives to TMA; a part of a block of K as well.
       {"matmul m=* n=*%8 k=*%64 b_layout=col", {{"m", 140}, {"n", 264}, {"k", 320}}},
       {"matmul m=* n=*%256 k=*%8 dtype=fp16 out_dtype=fp32", {{"m", 130}, {"n", 256}, {"k", 200}}},
       {"matmul m=* n=*%8 k=*%64 b_layout=col bias=true", {{"m", 9}, {"n", 16}, {"k", 0}}},
+      {"matmul m=* n=*%8 k=*%64 b_layout=col", {{"m", 0}, {"n", 264}, {"k", 64}}},
+      {"matmul m=* n=*%8 k=*%8 b_layout=col", {{"m", 140}, {"n", 264}, {"k", 136}}},
 
       // matmul in tiles that TMA moves: tails in each dimension, one block of K, CTAs that take several tiles or none.
       {"matmul m=300 n=328 k=200 dtype=bf16 b_layout=col", {}},

@@ -52,6 +52,7 @@ MatmulTile chooseMatmulTile(const Description &description, const Target &target
           kMultiprocessors) {
     tile.n = kWideColumns;
     tile.groupRows = 16; // 132 of them at a time are about a square
+    tile.masksRows = true;
   }
   // Eight warps are two warpgroups of wgmma. They also share those addresses: beside half of the largest tile, four
   // warps have no room for them.
@@ -70,7 +71,7 @@ public:
     Value n = b.size("n");
     bool covered = b.isMultiple("n", tile.n);
     if (columnMajor) {
-      rows_.emplace(b, b.matrix("b", b.size("k")), firstColumn, n, tile.n, tile.k, covered);
+      rows_.emplace(b, b.matrix("b", b.size("k")), firstColumn, n, tile.n, tile.k, covered, tile.masksRows);
       buffer_ = b.buffer({tile.n, tile.k}, elementType);
       return;
     }
@@ -85,7 +86,7 @@ public:
   /// Brings the rows k0 ... k0 + tile.k in; with `tail`, those from K on are zero.
   void fill(Value k0, bool tail) {
     if (columnMajor_) {
-      b_.fill(buffer_, rows_->pointers(k0), tail ? rows_->mask(k0, b_.size("k")) : Value());
+      b_.fill(buffer_, rows_->pointers(k0), tail ? rows_->mask(k0, b_.size("k")) : rows_->mask());
       return;
     }
     Value k = b_.add(b_.splat(k0, {tile_.k}), b_.range(tile_.k));
@@ -173,12 +174,12 @@ Result<BuiltKernel> buildMatmul(const Description &description, const Target &ta
   Value firstRow = b.mul(position.row, b.i32(tile.m));
   Value firstColumn = b.mul(position.column, b.i32(tile.n));
 
-  RowTile left(b, b.matrix("a", k), firstRow, m, tile.m, tile.k, b.isMultiple("m", tile.m));
+  RowTile left(b, b.matrix("a", k), firstRow, m, tile.m, tile.k, b.isMultiple("m", tile.m), tile.masksRows);
   Value leftBuffer = b.buffer({tile.m, tile.k}, inputType);
   RightOperand right(b, description.word("b_layout") == "col", tile, firstColumn, inputType);
 
   auto multiply = [&](Value k0, ValueRange carried, bool tail) -> llvm::SmallVector<Value> {
-    b.fill(leftBuffer, left.pointers(k0), tail ? left.mask(k0, k) : Value());
+    b.fill(leftBuffer, left.pointers(k0), tail ? left.mask(k0, k) : left.mask());
     right.fill(k0, tail);
     return {b.dot(b.read(leftBuffer), right.read(), carried.front())};
   };

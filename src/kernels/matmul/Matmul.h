@@ -10,7 +10,8 @@ namespace jitk::kernels {
 struct MatmulTile {
   int64_t m, n, k;
   unsigned numWarps;
-  int64_t groupRows = 8; ///< of tiles that CTAs that run together go down before they go right
+  int64_t groupRows = 8;  ///< of tiles that CTAs that run together go down before they go right
+  bool masksRows = false; ///< those past the end of an operand are zeros, not the last row: TMA copies so
 };
 
 /// Tile for the problem: as large as feeds the tensor cores, no larger than the problem. A function of the description

@@ -47,13 +47,17 @@ std::optional<int64_t> splatConstant(Value value) {
 /// Takes pointers apart, from the last offset to the base.
 class PointerMatcher {
 public:
-  std::optional<TileSource> match(Value pointers) {
+  std::optional<TileSource> match(Value pointers, Value mask) {
     bool isTile = takePointers(pointers) && numRowCounts_ == 1 && numColumnCounts_ == 1 && hasStride_;
-    return isTile ? std::optional(std::move(source_)) : std::nullopt;
+    return isTile && (!mask || takeMask(mask)) ? std::optional(std::move(source_)) : std::nullopt;
   }
 
 private:
   bool takePointers(Value pointers);
+  /// Takes the mask of the tile's rows that are less than a size.
+  bool takeMask(Value mask);
+  /// The same of a vector of rows.
+  bool takeRows(arith::CmpIOp comparison);
   /// Adds an offset. `isScaled`: it counts rows, of `stride` elements each. `dim` is the dimension of the tile along
   /// which a tensor of one dimension runs.
   bool takeOffset(Value offset, bool isScaled, unsigned dim);
@@ -84,20 +88,52 @@ bool PointerMatcher::takePointers(Value pointers) {
                    .Default(false);
 }
 
-bool PointerMatcher::takeStride(Value factor) {
-  auto splat = factor.getDefiningOp<tt::SplatOp>();
+/// The size that all elements of a tensor are.
+static std::optional<TileSource::Size> sizeOf(Value tensor) {
+  auto splat = tensor.getDefiningOp<tt::SplatOp>();
   Value scalar = splat ? splat.getSrc() : Value();
   if (auto widened = scalar ? scalar.getDefiningOp<arith::ExtSIOp>() : nullptr) {
     scalar = widened.getIn();
   }
-  BlockArgument parameter = scalar ? markedParameter(scalar, kSizeParameter) : BlockArgument();
-  std::optional<int64_t> constant = parameter ? 0 : splatConstant(factor);
-  if (!constant || (hasStride_ && (parameter != source_.strideParameter || *constant != source_.stride))) {
+  if (BlockArgument parameter = scalar ? markedParameter(scalar, kSizeParameter) : BlockArgument()) {
+    return TileSource::Size{parameter, 0};
+  }
+  std::optional<int64_t> constant = splatConstant(tensor);
+  return constant ? std::optional(TileSource::Size{BlockArgument(), *constant}) : std::nullopt;
+}
+
+bool PointerMatcher::takeStride(Value factor) {
+  std::optional<TileSource::Size> size = sizeOf(factor);
+  if (!size || (hasStride_ && *size != source_.stride)) {
     return false;
   }
-  source_.strideParameter = parameter;
-  source_.stride = *constant;
+  source_.stride = *size;
   return hasStride_ = true;
+}
+
+bool PointerMatcher::takeMask(Value mask) {
+  Operation *op = mask.getDefiningOp();
+  return op && llvm::TypeSwitch<Operation *, bool>(op)
+                   .Case([&](tt::BroadcastOp spread) { return takeMask(spread.getSrc()); })
+                   .Case([&](tt::ExpandDimsOp expand) { return expand.getAxis() == 1 && takeMask(expand.getSrc()); })
+                   .Case([&](arith::CmpIOp comparison) { return takeRows(comparison); })
+                   .Default(false);
+}
+
+bool PointerMatcher::takeRows(arith::CmpIOp comparison) {
+  std::optional<TileSource::Size> end = sizeOf(comparison.getRhs());
+  auto rows = cast<RankedTensorType>(comparison.getLhs().getType());
+  PointerMatcher compared;
+  bool isOfRows = comparison.getPredicate() == arith::CmpIPredicate::slt && end && rows.getRank() == 1 &&
+                  compared.takeOffset(comparison.getLhs(), /*isScaled=*/true, 0) && compared.numRowCounts_ == 1;
+  auto sorted = [](const TileSource::Coordinate &coordinate) {
+    SmallVector<Value> terms = coordinate.terms;
+    llvm::sort(terms, [](Value a, Value b) { return a.getAsOpaquePointer() < b.getAsOpaquePointer(); });
+    return terms;
+  };
+  source_.numRows = end;
+  return isOfRows && compared.source_.row.constant == source_.row.constant &&
+         sorted(compared.source_.row) == sorted(source_.row);
 }
 
 bool PointerMatcher::takeProduct(arith::MulIOp product, unsigned dim) {
@@ -138,30 +174,31 @@ bool PointerMatcher::takeOffset(Value offset, bool isScaled, unsigned dim) {
              .Default(false);
 }
 
-/// Whether a parameter, or a constant, is known to be a multiple of `bytes` where it counts elements of `elementBytes`.
-static bool isMultiple(BlockArgument parameter, int64_t constant, int64_t elementBytes) {
-  if (!parameter) {
-    return constant > 0 && constant * elementBytes % kAlignment == 0;
+/// Whether a size is known to be a multiple of `bytes` where it counts elements of `elementBytes`.
+static bool isMultiple(const TileSource::Size &size, int64_t elementBytes) {
+  if (!size.parameter) {
+    return size.constant > 0 && size.constant * elementBytes % kAlignment == 0;
   }
-  auto function = cast<tt::FuncOp>(parameter.getOwner()->getParentOp());
-  auto divisor = function.getArgAttrOfType<IntegerAttr>(parameter.getArgNumber(), "tt.divisibility");
+  auto function = cast<tt::FuncOp>(size.parameter.getOwner()->getParentOp());
+  auto divisor = function.getArgAttrOfType<IntegerAttr>(size.parameter.getArgNumber(), "tt.divisibility");
   return divisor && divisor.getInt() * elementBytes % kAlignment == 0;
 }
 
-std::optional<TileSource> matchTileSource(Value pointers, ttg::MemDescType buffer) {
-  auto type = cast<RankedTensorType>(pointers.getType());
+std::optional<TileSource> matchTileSource(ttg::AsyncCopyGlobalToLocalOp copy) {
+  auto type = cast<RankedTensorType>(copy.getSrc().getType());
+  ttg::MemDescType buffer = copy.getResult().getType();
   if (type.getRank() != 2 || buffer.getShape() != type.getShape()) {
     return std::nullopt;
   }
-  std::optional<TileSource> source = PointerMatcher().match(pointers);
+  std::optional<TileSource> source = PointerMatcher().match(copy.getSrc(), copy.getMask());
   // The layout that a tensor map for tiles of that shape writes.
   MLIRContext *context = buffer.getContext();
   auto layout = ttg::NVMMASharedEncodingAttr::get(context, buffer.getShape(), {1, 0},
                                                   ttg::CGAEncodingAttr::getTrivial(context, 2), buffer.getElementType(),
                                                   /*fp4Padded=*/false);
   int64_t elementBytes = buffer.getElementTypeBitWidth() / 8;
-  if (!source || buffer.getEncoding() != layout || !isMultiple(source->base, 0, 1) ||
-      !isMultiple(source->strideParameter, source->stride, elementBytes)) {
+  if (!source || buffer.getEncoding() != layout || !isMultiple({source->base, 0}, 1) ||
+      !isMultiple(source->stride, elementBytes)) {
     return std::nullopt;
   }
   return source;
@@ -172,8 +209,12 @@ Value tileMapOf(const TileSource &source, ttg::MemDescType buffer) {
   Builder b(function.getContext());
   Type type =
       tt::TensorDescType::get(RankedTensorType::get(buffer.getShape(), buffer.getElementType(), buffer.getEncoding()));
-  int64_t stride = source.strideParameter ? int64_t(source.strideParameter.getArgNumber()) : -1;
-  Attribute rows = b.getDenseI64ArrayAttr({int64_t(source.base.getArgNumber()), stride, source.stride});
+  auto numberOf = [](const TileSource::Size &size) {
+    return size.parameter ? int64_t(size.parameter.getArgNumber()) : -1;
+  };
+  TileSource::Size end = source.numRows.value_or(TileSource::Size{BlockArgument(), kEndlessRows});
+  Attribute rows = b.getDenseI64ArrayAttr({int64_t(source.base.getArgNumber()), numberOf(source.stride),
+                                           source.stride.constant, numberOf(end), end.constant});
   for (BlockArgument argument : function.getArguments()) {
     if (argument.getType() == type && function.getArgAttr(argument.getArgNumber(), kRowsOf) == rows) {
       return argument;

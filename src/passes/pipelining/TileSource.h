@@ -22,15 +22,24 @@ struct TileSource {
     mlir::Value at(mlir::OpBuilder &builder, mlir::Location loc, const mlir::IRMapping &map) const;
   };
 
-  mlir::BlockArgument base;            ///< a parameter of the kernel
-  mlir::BlockArgument strideParameter; ///< another one, or null: the constant
-  int64_t stride = 0;
+  /// A number that a launch knows: a parameter of the kernel, or, where that is null, the constant.
+  struct Size {
+    mlir::BlockArgument parameter;
+    int64_t constant = 0;
+
+    bool operator==(const Size &) const = default;
+  };
+
+  mlir::BlockArgument base; ///< a parameter of the kernel
+  Size stride;
+  std::optional<Size> numRows; ///< from this one on they are zeros; no end: all are there
   Coordinate row, column;
 };
 
-/// The tile that [rows, columns] pointers into global memory are; none where they are another set of addresses, where a
-/// launch does not know base and stride, or where TMA cannot move such rows into a buffer of the type.
-std::optional<TileSource> matchTileSource(mlir::Value pointers, ir::ttg::MemDescType buffer);
+/// The tile that `copy` moves; none where its pointers, [rows, columns], are another set of addresses, where its mask,
+/// if it has one, is not that of the rows before some last one, where a launch does not know base, stride and that row,
+/// or where TMA cannot move such rows into its buffer.
+std::optional<TileSource> matchTileSource(ir::ttg::AsyncCopyGlobalToLocalOp copy);
 
 /// The parameter of the kernel that is the tensor map for copies of the tile into such buffers; adds it if there is
 /// none.
