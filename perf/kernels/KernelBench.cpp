@@ -19,6 +19,7 @@
 
 #include "perf/commit/Commit.h"
 #include "perf/kernels/Report.h"
+#include "perf/peers/DeepGemm.h"
 #include "perf/peers/SeparateEpilogue.h"
 
 #include <CLI/CLI.hpp>
@@ -41,7 +42,7 @@ namespace {
 
 struct Options {
   std::vector<std::string> problems;
-  std::string out, peer = "cublaslt", store;
+  std::string out, peer = "cublaslt", store, deepGemm;
   int device = 0;
   timing::Protocol protocol;
   double seconds = HUGE_VAL;
@@ -179,6 +180,9 @@ public:
         missingPeer_ = missing.what();
       }
     }
+    if (!options.deepGemm.empty()) {
+      deepGemm_ = std::make_unique<timing::DeepGemm>(options.deepGemm);
+    }
   }
 
   /// Compiles what the problems need, on all cores. What fails says so when its turn comes.
@@ -209,6 +213,8 @@ private:
   Peer specializedKernel(const Problem &problem, const Tensors &tensors) const;
   /// What is timed beside the kernel: a counterpart, or the same product of 16-bit operands.
   Peer yardstick(const Problem &problem, const Peer &other);
+  /// DeepGEMM's kernels for the problem, where it has been given.
+  std::vector<Peer> deepGemmKernels(const Problem &problem, const Tensors &tensors);
   /// The same by cuBLASLt's bare product and a kernel for what follows it. Without a body where nothing follows.
   Peer separateKernels(const Problem &problem, const Tensors &tensors);
   static timing::ProductAddresses addressesOf(const Tensors &tensors);
@@ -219,7 +225,8 @@ private:
   api::Device device_;
   std::unique_ptr<timing::CublasPeer> cublas_;
   std::string missingPeer_;
-  api::Buffer bareProduct_;
+  std::unique_ptr<timing::DeepGemm> deepGemm_;
+  api::Buffer bareProduct_, columnsOfScales_;
   std::unique_ptr<Tensors> peerTensors_;
 };
 
@@ -429,6 +436,37 @@ KernelBench::Peer KernelBench::yardstick(const Problem &problem, const Peer &oth
   return {"cuBLASLt bf16, best of 8", cublas_->best(productOf(product), addressesOf(*peerTensors_))};
 }
 
+std::vector<KernelBench::Peer> KernelBench::deepGemmKernels(const Problem &problem, const Tensors &tensors) {
+  const Description &description = problem.description;
+  if (!deepGemm_ || description.op() != "fp8_block_matmul" || description.word("out_dtype") != "bf16" ||
+      description.word("a_scale_layout") != "row" || timing::hasRowsApart(description)) {
+    return {};
+  }
+  // It takes A's scales column by column.
+  int64_t m = problem.size("m"), k = problem.size("k"), blocks = (k + 127) / 128,
+          rowsOfColumn = timing::DeepGemm::scaleRows(m);
+  std::vector<float> rows(size_t(m * blocks)), columns(size_t(rowsOfColumn * blocks));
+  device_.copyToHost(rows.data(), tensors.address("a_scale"), rows.size() * sizeof(float));
+  for (int64_t row = 0; row < m; ++row) {
+    for (int64_t block = 0; block < blocks; ++block) {
+      columns[size_t(block * rowsOfColumn + row)] = rows[size_t(row * blocks + block)];
+    }
+  }
+  columnsOfScales_ = api::Buffer(device_, columns.size() * sizeof(float));
+  device_.copyToDevice(columnsOfScales_.address(), columns.data(), columns.size() * sizeof(float));
+  std::vector<Peer> peers;
+  for (timing::DeepGemm::Product &product : deepGemm_->find(m, problem.size("n"), k,
+                                                            {.a = tensors.address("a"),
+                                                             .b = tensors.address("b"),
+                                                             .scaleOfB = tensors.address("b_scale"),
+                                                             .c = tensors.address("c"),
+                                                             .scaleOfA = columnsOfScales_.address()})) {
+    auto shared = std::make_shared<timing::DeepGemm::Product>(std::move(product));
+    peers.push_back({"DeepGEMM", [shared](void *stream) { shared->run(stream); }});
+  }
+  return peers;
+}
+
 void KernelBench::time(const Problem &problem, Measurement &result) {
   api::Kernel kernel = api::Kernel::obtain(runtime_, device_, api::Description::parse(problem.text));
   jitk_kernel_info_t info = kernel.info();
@@ -454,17 +492,14 @@ void KernelBench::time(const Problem &problem, Measurement &result) {
   Peer other = counterpart(problem, tensors);
   result.check = check(problem, tensors, enqueue, other);
   Peer separate = separateKernels(problem, tensors), specialized = specializedKernel(problem, tensors);
-  for (const Peer &peer : {separate, specialized}) {
-    if (peer.enqueue) {
-      compare(problem, tensors, enqueue, peer, /*bounds=*/2);
-    }
+  std::vector<Peer> peers = deepGemmKernels(problem, tensors); // with what their calls use
+  peers.insert(peers.end(), {separate, specialized});
+  std::erase_if(peers, [](const Peer &peer) { return !peer.enqueue; });
+  for (const Peer &peer : peers) {
+    compare(problem, tensors, enqueue, peer, /*bounds=*/2);
   }
-
-  std::vector<Peer> peers; // with what their calls use
-  for (Peer &peer : std::vector{yardstick(problem, other), separate, specialized}) {
-    if (peer.enqueue) {
-      peers.push_back(std::move(peer));
-    }
+  if (Peer peer = yardstick(problem, other); peer.enqueue) {
+    peers.insert(peers.begin(), std::move(peer));
   }
   std::vector<timing::Contender> contenders;
   contenders.emplace_back(gpu_, options_.protocol, enqueue);
@@ -549,6 +584,8 @@ int main(int argc, char **argv) {
   app.add_option("--out", options.out, "write FILE.json");
   app.add_option("--peer", options.peer, "cublaslt (for matmul and fp8_block_matmul) or none")
       ->check(CLI::IsMember({"cublaslt", "none"}));
+  app.add_option("--deepgemm", options.deepGemm, "folder of DeepGEMM's kernels, made by perf/peers/deepgemm.py")
+      ->check(CLI::ExistingDirectory);
   app.add_option("--device", options.device, "number of the GPU");
   app.add_option("--store", options.store, "folder of the kernel store (default: none)");
   app.add_flag("--programmatic", options.programmatic, "jitk's launches may overlap (programmatic dependent launch)");
