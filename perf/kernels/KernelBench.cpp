@@ -368,7 +368,8 @@ static std::string plainText(const Problem &problem) {
       timing::hasRowsApart(description)) {
     return "";
   }
-  std::string text = op + " out_dtype=" + description.word("out_dtype") + " m=* n=* k=*";
+  std::string text = op + " out_dtype=" + description.word("out_dtype") +
+                     " a_scale_layout=" + description.word("a_scale_layout") + " m=* n=* k=*";
   text += problem.size("k") % 16 == 0 ? "%16" : "";
   if (op == "grouped_fp8_block_matmul") {
     text += isMasked(problem) ? " groups=* masked=true" : " groups=*";

@@ -11,6 +11,15 @@ static Status checkMatmul(const Description &description) {
   return okStatus();
 }
 
+/// Column by column is what TMA moves, and what quantizers that write for it leave.
+static AttributeSchema scaleLayoutAttribute() {
+  return {"a_scale_layout",
+          Kind::Word,
+          "row",
+          "A's scales are [m,ceil(k/128)] (row) or [ceil(k/128),m] (col)",
+          {"row", "col"}};
+}
+
 void addMatmulOps(std::vector<OpSchema> &ops) {
   ops.push_back({
       .name = "matmul",
@@ -57,7 +66,9 @@ void addMatmulOps(std::vector<OpSchema> &ops) {
               {"m", Kind::Dimension, "", "rows of A and C"},
               {"n", Kind::Dimension, "", "rows of B, columns of C"},
               {"k", Kind::Dimension, "", "columns of A and B"},
-              {"out_dtype", Kind::Word, "bf16", "type of C", {"bf16", "fp16"}},
+              {"out_dtype", Kind::Word, "bf16", "type of C", {"bf16", "fp16", "fp32"}},
+              scaleLayoutAttribute(),
+              strideAttribute("a_scale_stride", "elements from a row of A's scales, as it lies in memory, to the next"),
               strideAttribute("a_stride", "elements from a row of A to the next"),
               strideAttribute("b_stride", "elements from a row of B to the next"),
               strideAttribute("c_stride", "elements from a row of C to the next"),
@@ -66,7 +77,13 @@ void addMatmulOps(std::vector<OpSchema> &ops) {
       .tensors =
           {
               {"a", "e4m3", {"m", "k"}, Access::Read, "row major"},
-              {"a_scale", "fp32", {"m", "ceil(k/128)"}, Access::Read, "row major"},
+              {"a_scale",
+               "fp32",
+               {"m", "ceil(k/128)"},
+               Access::Read,
+               "[ceil(k/128),m] if a_scale_layout is col",
+               "",
+               "a_scale_layout=col"},
               {"b", "e4m3", {"n", "k"}, Access::Read, "row major"},
               {"b_scale", "fp32", {"ceil(n/128)", "ceil(k/128)"}, Access::Read, "row major"},
               {"c", "@out_dtype", {"m", "n"}, Access::Written, "row major"},
@@ -85,7 +102,9 @@ void addMatmulOps(std::vector<OpSchema> &ops) {
               {"n", Kind::Dimension, "", "rows of each B, columns of C"},
               {"k", Kind::Dimension, "", "columns of A and B"},
               {"expected_m", Kind::Integer, "0", "masked: valid rows of a group to be fast for; 0: m", {}, 0},
-              {"out_dtype", Kind::Word, "bf16", "type of C", {"bf16", "fp16"}},
+              {"out_dtype", Kind::Word, "bf16", "type of C", {"bf16", "fp16", "fp32"}},
+              scaleLayoutAttribute(),
+              strideAttribute("a_scale_stride", "elements from a row of A's scales, as it lies in memory, to the next"),
               strideAttribute("a_stride", "elements from a row of A to the next"),
               strideAttribute("b_stride", "elements from a row of B to the next"),
               strideAttribute("c_stride", "elements from a row of C to the next"),
@@ -94,7 +113,13 @@ void addMatmulOps(std::vector<OpSchema> &ops) {
       .tensors =
           {
               {"a", "e4m3", {"masked?groups:1", "m", "k"}, Access::Read, "row major"},
-              {"a_scale", "fp32", {"masked?groups:1", "m", "ceil(k/128)"}, Access::Read, "row major"},
+              {"a_scale",
+               "fp32",
+               {"masked?groups:1", "m", "ceil(k/128)"},
+               Access::Read,
+               "[.., ceil(k/128), m] if a_scale_layout is col",
+               "",
+               "a_scale_layout=col"},
               {"b", "e4m3", {"groups", "n", "k"}, Access::Read, "row major"},
               {"b_scale", "fp32", {"groups", "ceil(n/128)", "ceil(k/128)"}, Access::Read, "row major"},
               {"row_group",

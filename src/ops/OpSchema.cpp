@@ -286,7 +286,7 @@ bool isTransposed(const TensorSchema &tensor, const Description &description) {
 std::vector<std::string_view> rowOf(const TensorSchema &tensor, const Description &description) {
   std::vector<std::string_view> axes = tensor.shape;
   if (isTransposed(tensor, description)) {
-    std::ranges::reverse(axes);
+    std::ranges::reverse(axes.end() - 2, axes.end());
   }
   return {axes.end() - ptrdiff_t(tensor.rowAxes), axes.end()};
 }

@@ -66,7 +66,7 @@ struct TensorSchema {
   Access access = Access::Read;
   std::string_view meaning;
   std::string_view presentIf = {}; ///< name of a flag, "!name" for its opposite; empty = always there
-  /// "b_layout=col": with that word its memory is that of its transpose; empty = never.
+  /// "b_layout=col": with that word its memory is that of its transpose, in the last two axes; empty = never.
   std::string_view transposedIf = {};
   /// So many axes, the last ones as it lies in memory, are a row: what is contiguous where there is a Stride. A
   /// dimension that is known at launch only is then an extent by itself.

@@ -198,7 +198,7 @@ Result<std::vector<TensorForm>> tensorForms(const Description &description) {
     }
     form.transposed = isTransposed(tensor, description);
     if (form.transposed) {
-      std::reverse(form.extents.begin(), form.extents.end());
+      std::swap(form.extents.end()[-1], form.extents.end()[-2]);
     }
     form.rowAxes = tensor.rowAxes;
     form.rowStride = description.rowStride(tensor.name).value_or(0);

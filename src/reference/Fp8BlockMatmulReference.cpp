@@ -25,13 +25,15 @@ struct E4m3Values {
 
 /// The operands; A and B as they are, four times smaller than as floats.
 struct Fp8Operands {
-  int64_t n, k, blocks;
+  int64_t m, n, k, blocks;
+  bool hasColumnScales; ///< of A
   const std::vector<uint8_t> &a, &b;
   std::vector<float> scaleA, scaleB;
   E4m3Values values;
 
-  Fp8Operands(const Sizes &sizes, const Operands &operands)
-      : n(sizes["n"]), k(sizes["k"]), blocks((k + kBlock - 1) / kBlock), a(operands.tensor("a").bytes),
+  Fp8Operands(const Description &description, const Sizes &sizes, const Operands &operands)
+      : m(sizes["m"]), n(sizes["n"]), k(sizes["k"]), blocks((k + kBlock - 1) / kBlock),
+        hasColumnScales(description.word("a_scale_layout") == "col"), a(operands.tensor("a").bytes),
         b(operands.tensor("b").bytes), scaleA(operands.decoded("a_scale")), scaleB(operands.decoded("b_scale")) {}
 
   /// Row `row` of C, whose group is `group`.
@@ -46,6 +48,10 @@ struct Fp8Operands {
   }
 
 private:
+  /// Where the scale of a block of row `row` of A lies; rows of all groups are counted.
+  size_t scaleIndex(int64_t row, int64_t block) const {
+    return size_t(hasColumnScales ? (row / m * blocks + block) * m + row % m : row * blocks + block);
+  }
   /// Of row `row` of A by row `column` of B number `group`.
   double product(const std::vector<double> &left, int64_t row, int64_t group, int64_t column) const {
     const uint8_t *right = b.data() + (group * n + column) * k;
@@ -56,7 +62,7 @@ private:
       for (int64_t i = block * kBlock; i < std::min(k, (block + 1) * kBlock); ++i) {
         partial += left[size_t(i)] * values.of[right[i]];
       }
-      sum += partial * scaleA[size_t(row * blocks + block)] * scaleB[size_t(scaleOfB + block)];
+      sum += partial * scaleA[scaleIndex(row, block)] * scaleB[size_t(scaleOfB + block)];
     }
     return sum;
   }
@@ -92,7 +98,7 @@ static void setBounds(const Description &description, Expected &expected) {
 
 std::vector<Expected> expectFp8BlockMatmul(const Description &description, const Sizes &sizes, const Operands &operands,
                                            uint64_t seed) {
-  Fp8Operands problem(sizes, operands);
+  Fp8Operands problem(description, sizes, operands);
   int64_t m = sizes["m"];
   Expected expected{"c", m, problem.n, chooseRows(m, problem.n * problem.k, seed), {}, {}};
   multiplyRows(problem, [](int64_t) { return int64_t(0); }, expected);
@@ -117,7 +123,7 @@ static std::vector<int32_t> groupsOfRows(const Description &description, int64_t
 
 std::vector<Expected> expectGroupedFp8BlockMatmul(const Description &description, const Sizes &sizes,
                                                   const Operands &operands, uint64_t seed) {
-  Fp8Operands problem(sizes, operands);
+  Fp8Operands problem(description, sizes, operands);
   std::vector<int32_t> groups = groupsOfRows(description, sizes["groups"], sizes["m"], operands);
   Expected expected{"c", int64_t(groups.size()), problem.n, {}, {}, {}};
   for (int64_t row : chooseRows(expected.numRows, problem.n * problem.k, seed)) {

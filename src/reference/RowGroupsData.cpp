@@ -67,7 +67,19 @@ void fillRowGroups(const Description &description, const Sizes &sizes, const Giv
     isValid.push_back(isMasked ? row % m < named : named >= 0 && named < groups);
   }
   poisonRows(find(tensors, "a"), isValid);
-  poisonRows(find(tensors, "a_scale"), isValid);
+  if (description.word("a_scale_layout") == "row") {
+    poisonRows(find(tensors, "a_scale"), isValid);
+    return;
+  }
+  // Block after block of a group's rows.
+  HostTensor &scales = find(tensors, "a_scale");
+  auto rows = size_t(m), blocks = rows ? scales.bytes.size() / sizeof(float) / isValid.size() : 0;
+  for (size_t row = 0; row < isValid.size(); ++row) {
+    for (size_t block = 0; block < blocks && !isValid[row]; ++block) {
+      size_t index = (row / rows * blocks + block) * rows + row % rows;
+      std::memset(scales.bytes.data() + index * sizeof(float), kPoison, sizeof(float));
+    }
+  }
 }
 
 } // namespace jitk::reference

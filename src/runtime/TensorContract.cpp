@@ -48,11 +48,13 @@ static bool isContiguous(const TensorView &view) {
 
 /// Of a tensor that lies transposed in memory its owner may have either view; strides tell which.
 static bool isReversed(const TensorView &view) {
-  return view.sizes.size() == 2 && !isContiguous(view) && view.strides[1] != 1;
+  return view.sizes.size() >= 2 && !isContiguous(view) && view.strides[view.sizes.size() - 1] != 1;
 }
 
-/// The axis of the view that is axis `axis` in memory.
-static size_t axisOf(size_t axis, size_t rank, bool reversed) { return reversed ? rank - 1 - axis : axis; }
+/// The axis of the view that is axis `axis` in memory: the last two change places.
+static size_t axisOf(size_t axis, size_t rank, bool reversed) {
+  return reversed && axis + 2 >= rank ? 2 * rank - 3 - axis : axis;
+}
 
 Status TensorContract::readDimensions(std::span<const TensorView> tensors, std::span<int64_t> dimensions) const {
   for (size_t index = 0; index < dimensions.size(); ++index) {

@@ -417,6 +417,23 @@ const std::vector<checked::Problem> &edgeCases() {
       {"fp8_block_matmul m=*<=64 n=*%8 k=144", {{"m", 40}, {"n", 264}}},
       {"fp8_block_matmul m=24 n=16 k=*%16", {{"k", 0}}},
       {"fp8_block_matmul m=24 n=16 k=*%16", {{"k", 144}}},
+      // Results in fp32: whole tiles, few rows, K in parts with and without a second step, rows of 16 bytes; plain.
+      {"fp8_block_matmul m=300 n=328 k=272 out_dtype=fp32", {}},
+      {"fp8_block_matmul m=150 n=264 k=1408 out_dtype=fp32", {}},
+      {"fp8_block_matmul m=40 n=72 k=8192 out_dtype=fp32", {}},
+      {"fp8_block_matmul m=9 n=196 k=496 out_dtype=fp32 c_stride=204", {}},
+      {"fp8_block_matmul m=* n=72 k=4096 out_dtype=fp32", {{"m", 20}}},
+      {"fp8_block_matmul m=70 n=35 k=84 out_dtype=fp32", {}},
+      // Scales of A column by column: of all rows, of a wider buffer, in each kind of tile; plain.
+      {"fp8_block_matmul m=300 n=328 k=272 a_scale_layout=col", {}},
+      {"fp8_block_matmul m=131 n=264 k=1408 a_scale_layout=col a_scale_stride=132", {}},
+      {"fp8_block_matmul m=40 n=72 k=8192 a_scale_layout=col", {}},
+      {"fp8_block_matmul m=* n=200 k=512 a_scale_layout=col", {{"m", 5}}},
+      {"fp8_block_matmul m=* n=200 k=400 a_scale_layout=col", {{"m", 333}}},
+      {"fp8_block_matmul m=*<=64 n=72 k=512 a_scale_layout=col a_scale_stride=64", {{"m", 33}}},
+      {"fp8_block_matmul m=70 n=200 k=300 a_scale_layout=col a_scale_stride=72", {}},
+      {"fp8_block_matmul m=* n=* k=* a_scale_layout=col", {{"m", 20}, {"n", 70}, {"k", 300}}},
+      {"fp8_block_matmul m=70 n=200 k=1024 a_scale_stride=9", {}},
 
       // grouped_fp8_block_matmul: runs of rows that are short or of no group, groups without rows, tails.
       {"grouped_fp8_block_matmul groups=3 m=700 n=200 k=304", {}},
@@ -440,6 +457,12 @@ const std::vector<checked::Problem> &edgeCases() {
       {"grouped_fp8_block_matmul groups=2 m=300 n=132 k=84 a_stride=88 b_stride=100 c_stride=133", {}},
       {"grouped_fp8_block_matmul masked=true groups=4 m=128 n=200 k=304 a_stride=320 b_stride=304 c_stride=216", {}},
       {"grouped_fp8_block_matmul masked=true groups=3 m=70 n=132 k=84 a_stride=96 b_stride=84 c_stride=140", {}},
+      {"grouped_fp8_block_matmul groups=3 m=700 n=200 k=304 out_dtype=fp32 a_scale_layout=col", {}},
+      {"grouped_fp8_block_matmul groups=2 m=300 n=131 k=84 out_dtype=fp32 a_scale_layout=col a_scale_stride=304", {}},
+      {"grouped_fp8_block_matmul masked=true groups=4 m=128 n=200 k=304 a_scale_layout=col a_scale_stride=132", {}},
+      {"grouped_fp8_block_matmul masked=true groups=5 m=*%64 n=72 k=512 a_scale_layout=col out_dtype=fp32",
+       {{"m", 192}}},
+      {"grouped_fp8_block_matmul masked=true groups=3 m=70 n=132 k=84 a_scale_layout=col out_dtype=fp32", {}},
 
       // gated_delta_rule, token by token: layouts, norms, dims that are no powers of two, packed sequences, pools.
       {"gated_delta_rule mode=recurrent tokens=1 qk_heads=1 key_dim=16 value_dim=32", {}},
@@ -750,6 +773,7 @@ const std::vector<checked::Problem> &configurationCases() {
       {"fp8_block_matmul m=20 n=72 k=4080 out_dtype=fp16", {}},
       {"fp8_block_matmul m=* n=200 k=272", {{"m", 150}}},
       {"fp8_block_matmul m=192 n=144 k=512", {}},
+      {"fp8_block_matmul m=200 n=328 k=512 out_dtype=fp32 a_scale_layout=col a_scale_stride=204", {}},
       {"grouped_fp8_block_matmul groups=3 m=500 n=200 k=304", {}},
       {"grouped_fp8_block_matmul groups=3 m=448 n=144 k=512", {}},
       {"grouped_fp8_block_matmul masked=true groups=3 m=128 n=328 k=144", {}},

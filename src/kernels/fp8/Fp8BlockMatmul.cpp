@@ -41,7 +41,7 @@ namespace {
 /// The matrices that one CTA works on, and its rows.
 struct Problem {
   MatrixView a;
-  Value scaleOfA;
+  MatrixView scaleOfA; ///< its rows are blocks where `hasColumnScales`
   MatrixView b;
   Value scaleOfB;
   MatrixView c;
@@ -70,9 +70,10 @@ static KernelSignature declare(const Description &description, RowGroups groups,
 }
 
 /// The matrices of the tile's group: `ownGroup` (i32) where groups have rows of their own.
-static Problem problemOf(KernelBuilder &b, RowGroups groups, Value ownGroup, Value firstRow, Value numBlocks) {
+static Problem problemOf(KernelBuilder &b, RowGroups groups, bool hasColumnScales, Value ownGroup, Value firstRow,
+                         Value numBlocks) {
   Problem problem = {b.matrix("a", b.size("k")),
-                     b.tensorParameter("a_scale"),
+                     b.matrix("a_scale", hasColumnScales ? b.size("m") : numBlocks),
                      b.matrix("b", b.size("k")),
                      b.tensorParameter("b_scale"),
                      b.matrix("c", b.size("n")),
@@ -95,7 +96,7 @@ static Problem problemOf(KernelBuilder &b, RowGroups groups, Value ownGroup, Val
     // Where no row is valid none is read, nor stored.
     problem.endOfRows = valid;
     skipRows(problem.a, group, m);
-    problem.scaleOfA = b.advance(problem.scaleOfA, product(group, m, numBlocks));
+    skipRows(problem.scaleOfA, group, hasColumnScales ? numBlocks : m);
     skipRows(problem.c, group, m);
   } else {
     Value named = b.load(b.advance(b.tensorParameter("row_group"), firstRow));
@@ -137,13 +138,15 @@ Result<BuiltKernel> buildFp8BlockMatmul(const Description &description, const Ta
   TilePosition position = rasterize(b, place[0], tiles);
   Value firstRow = b.mul(position.row, b.i32(tile.m));
   Value firstColumn = b.mul(position.column, b.i32(tile.n));
-  Problem problem = problemOf(b, groups, place[1], firstRow, numBlocks);
+  const bool hasColumnScales = description.word("a_scale_layout") == "col";
+  Problem problem = problemOf(b, groups, hasColumnScales, place[1], firstRow, numBlocks);
   Value lastRow = b.maximum(problem.endOfRows, b.i32(1));
 
   bool hasAllRows = groups != RowGroups::Masked && b.isMultiple("m", tile.m);
   RowTile left(b, problem.a, firstRow, lastRow, tile.m, kScaleBlock, hasAllRows);
   RowTile right(b, problem.b, firstColumn, n, tile.n, kScaleBlock, b.isMultiple("n", tile.n));
-  RowTile leftScale(b, {problem.scaleOfA, b.toI64(numBlocks)}, firstRow, lastRow, tile.m, 1, hasAllRows);
+  MatrixView scaleOfA = hasColumnScales ? MatrixView{problem.scaleOfA.base, b.i64(1)} : problem.scaleOfA;
+  RowTile leftScale(b, scaleOfA, firstRow, lastRow, tile.m, 1, hasAllRows);
   Value rightScale = b.advance(problem.scaleOfB, b.mul(b.toI64(position.column), b.toI64(numBlocks)));
   Value leftBuffer = b.buffer({tile.m, kScaleBlock}, fp8);
   Value rightBuffer = b.buffer({tile.n, kScaleBlock}, fp8);
@@ -153,7 +156,8 @@ Result<BuiltKernel> buildFp8BlockMatmul(const Description &description, const Ta
     b.fill(leftBuffer, left.pointers(k0), tail ? left.mask(k0, k) : Value());
     b.fill(rightBuffer, right.pointers(k0), tail ? right.mask(k0, k) : Value());
     Value block = b.div(k0, b.i32(kScaleBlock));
-    Value scaleOfA = b.load(leftScale.pointers(block)); // [m, 1]
+    Value offset = hasColumnScales ? b.mul(b.toI64(block), problem.scaleOfA.rowStride) : block;
+    Value scaleOfA = b.load(leftScale.pointers(offset)); // [m, 1]
     Value scaleOfB = b.load(b.advance(rightScale, block));
     Value product = b.dot(b.read(leftBuffer), b.transpose(b.read(rightBuffer)), zero);
     Value scale = b.mulf(scaleOfA, b.splat(scaleOfB, {tile.m, 1}));

@@ -16,13 +16,14 @@ using namespace mlir;
 namespace jitk::kernels {
 
 bool servesFp8Persistently(const Description &description, const Target &target) {
-  constexpr int64_t kInputs = 16, kOutputs = 8; // in 16 bytes
+  constexpr int64_t kRowBytes = 16;
+  int64_t inputs = kRowBytes, outputs = kRowBytes / (description.word("out_dtype") == "fp32" ? 4 : 2);
   const Dimension &k = description.dimension("k");
   bool hasWholeTiles = rowGroupsOf(description) != RowGroups::Masked ||
                        isMultipleOf(description.dimension("m"), PersistentProduct::kConsumerRows);
   return hasWholeTiles && target.capability == 90 && target.archSpecific && k.isStatic() && k.value > 0 &&
-         isMultipleOf(k, kInputs) && isMultipleOf(description.dimension("n"), kOutputs) &&
-         haveStridesOf(description, {"a", "b"}, kInputs) && haveStridesOf(description, {"c"}, kOutputs);
+         isMultipleOf(k, inputs) && isMultipleOf(description.dimension("n"), outputs) &&
+         haveStridesOf(description, {"a", "b"}, inputs) && haveStridesOf(description, {"c"}, outputs);
 }
 
 namespace {
@@ -36,10 +37,11 @@ namespace {
 /// the other consumer.
 class PersistentFp8Matmul : public PersistentProduct {
 public:
-  PersistentFp8Matmul(KernelBuilder &builder, const ProductShapes &shapes, RowGroups groups)
+  PersistentFp8Matmul(KernelBuilder &builder, const ProductShapes &shapes, RowGroups groups, bool hasColumnScales)
       : PersistentProduct(builder, shapes), groups_(groups), numBlocks_(llvm::divideCeil(shapes.depth(), kScaleBlock)),
         isTight_(isTight(tile_)), window_(isTight_ ? 1 : size_t(tile_.unrolled) * parts_.size()),
-        scales_(b, *ring_, shapes, groups == RowGroups::Masked ? b.mul(b.size("groups"), b.size("m")) : b.size("m")) {}
+        scales_(b, *ring_, shapes, groups == RowGroups::Masked ? b.mul(b.size("groups"), b.size("m")) : b.size("m"),
+                hasColumnScales) {}
 
   /// Whether the columns leave registers for one part's partial sums alone, and the rows of A pass through registers:
   /// they would be read from shared memory twice, whose bandwidth is then the limit.
@@ -182,7 +184,8 @@ void PersistentFp8Matmul::writeVectors() {
       rows.push_back(tile_.transposed ? column : blockOfB(at, column));
     }
     Value block = at.split ? b.mul(at.split, b.i32(numBlocks_)) : b.i32(0);
-    RingPosition next = scales_.write(rows, block, {carried[0], carried[1]});
+    Value ownGroup = groups_ == RowGroups::Masked ? at.group : Value();
+    RingPosition next = scales_.write(rows, block, ownGroup, {carried[0], carried[1]});
     return {next.slot, next.phase};
   });
 }
@@ -341,6 +344,7 @@ Result<BuiltKernel> buildPersistentFp8Matmul(const Description &description, llv
                                              const Target &target, MLIRContext &context) {
   using Op = Expression::Op;
   RowGroups groups = rowGroupsOf(description);
+  bool hasColumnScales = description.word("a_scale_layout") == "col";
   Type inputType = elementTypeOf("e4m3", context), outputType = elementTypeOf(description.word("out_dtype"), context);
   auto shapes = llvm::map_to_vector<5>(variants, [&](const PersistentVariant &variant) {
     ProductShapes shape(variant.tile, description.dimension("k").value, /*isColumnMajorB=*/true, inputType, outputType);
@@ -377,7 +381,7 @@ Result<BuiltKernel> buildPersistentFp8Matmul(const Description &description, llv
   KernelProgram program(context, signature, target);
   addProductSteps(program, signature, "fp8_block_matmul", variants, shapes, Epilogue(),
                   [&](KernelBuilder &b, const ProductShapes &shape, const Epilogue &) {
-                    PersistentFp8Matmul(b, shape, groups).write();
+                    PersistentFp8Matmul(b, shape, groups, hasColumnScales).write();
                   });
   return std::move(program).finish();
 }

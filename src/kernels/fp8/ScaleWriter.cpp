@@ -19,8 +19,9 @@ llvm::SmallVector<int64_t> ScaleWriter::vectorsOf(const ProductShapes &shapes) {
   return sizes;
 }
 
-ScaleWriter::ScaleWriter(KernelBuilder &builder, const Ring &ring, const ProductShapes &shapes, Value numRowsOfA)
-    : b(builder), ring_(ring), shapes_(shapes), numRowsOfA_(numRowsOfA),
+ScaleWriter::ScaleWriter(KernelBuilder &builder, const Ring &ring, const ProductShapes &shapes, Value numRowsOfA,
+                         bool hasColumns)
+    : b(builder), ring_(ring), shapes_(shapes), numRowsOfA_(numRowsOfA), hasColumns_(hasColumns),
       rowBlocks_(llvm::divideCeil(shapes.k, kScaleBlock)), tileBlocks_(llvm::divideCeil(shapes.depth(), kScaleBlock)) {}
 
 ScaleWriter::Target ScaleWriter::target(size_t index) const {
@@ -28,42 +29,60 @@ ScaleWriter::Target ScaleWriter::target(size_t index) const {
   return index < numConsumers ? Target{0, b.i32(int64_t(index))} : Target{unsigned(1 + index - numConsumers), {}};
 }
 
-Value ScaleWriter::pointersTo(unsigned vector, Value row, Value block) const {
+Value ScaleWriter::pointersTo(unsigned vector, Value row, Value block, Value group) const {
   int64_t size = shapes_.vectors[vector];
-  Value first = b.add(b.mul(b.toI64(row), b.i64(rowBlocks_)), b.toI64(block)), local = b.range(size);
-  if (isOfA(vector) && !b.isMultiple("m", shapes_.tile.rowsOfC())) {
+  bool isA = isOfA(vector);
+  Value local = b.range(size);
+  if (isA && !b.isMultiple("m", shapes_.tile.rowsOfC())) {
     // Rows past the end read the last row's: their products are never stored.
     local = b.minimum(local, b.splat(b.sub(b.sub(numRowsOfA_, b.i32(1)), row), {size}));
   }
-  Value offsets = b.asColumn(b.mul(local, b.splat(b.i32(rowBlocks_), {size})), kBlocksAtOnce);
-  return b.pointers(b.advance(b.tensorParameter(isOfA(vector) ? "a_scale" : "b_scale"), first),
-                    b.add(offsets, b.asRow(b.range(kBlocksAtOnce), size)));
+  if (isA && hasColumns_) {
+    if (group) {
+      row = b.sub(row, b.mul(group, b.size("m")));
+      block = b.add(block, b.mul(group, b.i32(rowBlocks_)));
+    }
+    Value first = b.add(b.mul(b.toI64(block), b.rowStride("a_scale", b.size("m"))), b.toI64(row));
+    return b.pointers(b.advance(b.tensorParameter("a_scale"), first), local);
+  }
+  llvm::StringRef tensor = isA ? "a_scale" : "b_scale";
+  int64_t stride = b.rowStride(tensor).value_or(rowBlocks_);
+  Value first = b.add(b.mul(b.toI64(row), b.i64(stride)), b.toI64(block));
+  Value offsets = b.asColumn(b.mul(local, b.splat(b.i32(stride), {size})), kBlocksAtOnce);
+  return b.pointers(b.advance(b.tensorParameter(tensor), first), b.add(offsets, b.asRow(b.range(kBlocksAtOnce), size)));
 }
 
 llvm::SmallVector<Value> ScaleWriter::load(ValueRange pointers, Value block, int64_t count) const {
-  return llvm::map_to_vector(pointers, [&](Value first) {
+  llvm::SmallVector<Value> scales;
+  for (Value first : pointers) {
     auto shape = cast<RankedTensorType>(first.getType()).getShape();
+    if (shape.size() == 1) {
+      for (int64_t next = 0; next < count; ++next) {
+        Value number = b.toI64(b.add(block, b.i32(next)));
+        Value offset = b.mul(number, b.rowStride("a_scale", b.size("m")));
+        scales.push_back(b.load(b.advance(first, b.splat(offset, shape))));
+      }
+      continue;
+    }
     Value mask;
     if (count < kBlocksAtOnce) {
       Value isIn = b.lessThan(b.range(kBlocksAtOnce), b.splat(b.i32(count), {kBlocksAtOnce}));
       mask = b.asRow(isIn, shape.front());
     }
-    return b.load(b.advance(first, b.splat(block, shape)), mask);
-  });
+    Value ofBlocks = b.load(b.advance(first, b.splat(block, shape)), mask);
+    for (Value ofBlock : llvm::ArrayRef(b.splitColumns(ofBlocks, 1)).take_front(size_t(count))) {
+      scales.push_back(b.reshape(ofBlock, {shape.front()}));
+    }
+  }
+  return scales;
 }
 
 RingPosition ScaleWriter::store(ValueRange scales, int64_t count, RingPosition position) const {
-  llvm::SmallVector<llvm::SmallVector<Value>> vectors; // of each block
-  for (auto [index, ofBlocks] : llvm::enumerate(scales)) {
-    int64_t size = shapes_.vectors[target(index).vector];
-    vectors.push_back(
-        llvm::map_to_vector(b.splitColumns(ofBlocks, 1), [&](Value ofBlock) { return b.reshape(ofBlock, {size}); }));
-  }
   for (int64_t block = 0; block < count; ++block) {
     ring_.awaitEmpty(position);
-    for (auto [index, ofBlocks] : llvm::enumerate(vectors)) {
-      Target to = target(index);
-      ring_.write(position, to.vector, ofBlocks[size_t(block)], to.consumer);
+    for (int64_t index = block; index < int64_t(scales.size()); index += count) {
+      Target to = target(size_t(index / count));
+      ring_.write(position, to.vector, scales[size_t(index)], to.consumer);
     }
     ring_.publish(position.slot);
     position = ring_.next(position);
@@ -71,9 +90,9 @@ RingPosition ScaleWriter::store(ValueRange scales, int64_t count, RingPosition p
   return position;
 }
 
-RingPosition ScaleWriter::write(ValueRange rows, Value block, RingPosition position) const {
+RingPosition ScaleWriter::write(ValueRange rows, Value block, Value group, RingPosition position) const {
   auto pointers = llvm::map_to_vector(llvm::enumerate(rows), [&](const auto &row) {
-    return pointersTo(target(row.index()).vector, row.value(), block);
+    return pointersTo(target(row.index()).vector, row.value(), block, group);
   });
   int64_t rest = tileBlocks_ % kBlocksAtOnce, numWhole = tileBlocks_ / kBlocksAtOnce;
   auto loadWhole = [&](Value number) { return load(pointers, b.mul(number, b.i32(kBlocksAtOnce)), kBlocksAtOnce); };

@@ -20,12 +20,14 @@ public:
   /// lie in a block of B.
   static llvm::SmallVector<int64_t> vectorsOf(const ProductShapes &shapes);
 
-  /// `numRowsOfA` i32, of all groups together.
-  ScaleWriter(KernelBuilder &builder, const Ring &ring, const ProductShapes &shapes, mlir::Value numRowsOfA);
+  /// `numRowsOfA` i32, of all groups together. `hasColumns`: A's scales lie column by column.
+  ScaleWriter(KernelBuilder &builder, const Ring &ring, const ProductShapes &shapes, mlir::Value numRowsOfA,
+              bool hasColumns);
 
   /// The writer: the scales of a tile's blocks of K, from number `block` (i32, a multiple of four) on. `rows` are those
-  /// of As or Bs where each vector begins. Gives the next position.
-  RingPosition write(mlir::ValueRange rows, mlir::Value block, RingPosition position) const;
+  /// of As or Bs where each vector begins; `group` (i32) is that of A's rows, null where groups have none of their own.
+  /// Gives the next position.
+  RingPosition write(mlir::ValueRange rows, mlir::Value block, mlir::Value group, RingPosition position) const;
 
   /// A consumer: what its sums of a block are multiplied with, for each part: [rows, 1] or [1, columns].
   llvm::SmallVector<mlir::Value> read(mlir::Value consumer, const RingPosition &position) const;
@@ -39,9 +41,9 @@ private:
   /// Of all that a slot's block is scaled with, number `index`: of the consumers, then of the parts.
   Target target(size_t index) const;
   bool isOfA(unsigned vector) const { return (vector == 0) != shapes_.tile.transposed; }
-  /// Pointers to the scales of four blocks, [numbers of the vector, 4].
-  mlir::Value pointersTo(unsigned vector, mlir::Value row, mlir::Value block) const;
-  /// The scales of `count` blocks from number `block` of the tile on.
+  /// Pointers to the scales of four blocks, [numbers of the vector, 4]; of columns to those of one block.
+  mlir::Value pointersTo(unsigned vector, mlir::Value row, mlir::Value block, mlir::Value group) const;
+  /// The scales of `count` blocks from number `block` of the tile on: a vector's of each block, then the next one's.
   llvm::SmallVector<mlir::Value> load(mlir::ValueRange pointers, mlir::Value block, int64_t count) const;
   /// Writes them, each block's to a slot.
   RingPosition store(mlir::ValueRange scales, int64_t count, RingPosition position) const;
@@ -50,6 +52,7 @@ private:
   const Ring &ring_;
   const ProductShapes &shapes_;
   mlir::Value numRowsOfA_;
+  bool hasColumns_;
   int64_t rowBlocks_, tileBlocks_; ///< blocks of K, of a row of scales and of a tile
 };
 

@@ -24,6 +24,8 @@ constexpr double kKeptBytes = 50e6;               ///< of B that L2 does keep, s
 constexpr double kStreamedL2BytesPerClock = 5300; ///< measured where they are
 constexpr double kCoolL2BytesPerClock = 66;       ///< of one, where the card is not at the limit of its power
 constexpr double kMemoryBytesPerClock = 2400;     ///< of all, at what copies reach
+constexpr double kShareThatDrawsAll = 0.6;        ///< of multiprocessors: fewer do not draw all that memory gives
+constexpr double kIdleMultiprocessors = 1.14;     ///< measured in fp8: so much longer
 constexpr double kLatency = 1000;                 ///< of a load from memory under load
 constexpr double kClocksOfZeroRow = 3;            ///< measured: 1.8 ns for a row of 128 bytes past the matrix
 constexpr double kBlockOverhead = 64;             ///< measured: what keeps wgmma waiting between blocks
@@ -32,9 +34,11 @@ constexpr double kClocksOfColumnScale = 3; ///< measured: a row of scales, which
 constexpr double kEpilogue = 900, kFill = 1500;
 constexpr double kShareOfFirstTile = 0.15; ///< of its time, in which nothing else is on its way yet
 constexpr double kSecondStep = 2300;       ///< from the end of one kernel to the start of the next
+constexpr double kClocksOfPart = 14.2;     ///< measured in fp8: of each CTA, where parts of K are short
 constexpr int64_t kFewestSplitBlocks = 4;  ///< of K, in a part
 constexpr int64_t kMostSplits = 16;
-constexpr double kClusterMeetings = 400;    ///< measured: of the CTAs of a cluster, at their start and end
+constexpr double kClusterMeetings = 400; ///< measured: of the CTAs of a cluster, at their start and end
+constexpr double kClusterMeetingsOfFp8 = 460;
 constexpr double kRemoteBytesPerClock = 32; ///< that a multiprocessor stores into the memory of others, in pairs
 constexpr double kSplitMargin = 1.1;        ///< a second kernel and a workspace must gain more than the model errs
 constexpr double kLeftOfClusters = 4;       ///< multiprocessors that clusters of more than two CTAs cannot take
@@ -211,10 +215,14 @@ double sumClocks(const PersistentTile &tile, const Problem &problem) {
   }
   if (tile.clustered) {
     double rate = tile.transposed ? kRemoteBytesPerClock / 2 : kRemoteBytesPerClock;
-    return kClusterMeetings + double(tile.rows * tile.columns * kSumBytes) / rate;
+    return (problem.promotes ? kClusterMeetingsOfFp8 : kClusterMeetings) +
+           double(tile.rows * tile.columns * kSumBytes) / rate;
   }
   double bytes = 2.0 * double(tile.splits * problem.rows * problem.columns * kSumBytes);
-  return kSecondStep + bytes / (problem.promotes ? kMultiprocessors * kL2BytesPerClock : kSumBytesPerClock);
+  // All loads of a short part are on their way at once.
+  bool isShort = problem.promotes && blocksOf(tile, problem) <= double(tile.stages);
+  double parts = isShort ? kClocksOfPart * double(numTiles(tile, problem) * tile.splits) : 0;
+  return kSecondStep + parts + bytes / (problem.promotes ? kMultiprocessors * kL2BytesPerClock : kSumBytesPerClock);
 }
 
 /// Of the rows of zeros in tiles that are larger than the problem.
@@ -255,6 +263,9 @@ double memoryClocks(const PersistentTile &tile, const Problem &problem) {
   // Measured of groups: multiprocessors that wait for the last round's tiles of others load nothing.
   double rounds = double(numTiles(tile, problem)) / kMultiprocessors;
   double idle = problem.groups > 0 ? (std::ceil(rounds) + kShareOfFirstTile) / rounds : 1;
+  if (problem.promotes && problem.groups == 0 && tile.splits == 1 && rounds < kShareThatDrawsAll) {
+    idle = kIdleMultiprocessors;
+  }
   return idle * (operands + results) / kMemoryBytesPerClock + kEpilogue + kFill;
 }
 

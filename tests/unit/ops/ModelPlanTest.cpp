@@ -266,7 +266,7 @@ TEST_CASE("every kernel of a DeepSeek-V3 whose sizes all differ, on one of two r
       "rope_scaling": {"type": "yarn", "factor": 4, "mscale_all_dim": 0.5}})",
                             2);
   const std::string self = "layers.*.self_attn.", moe = "layers.moe.mlp.", dense = "layers.dense.mlp.";
-  const std::string fp8 = "fp8_block_matmul ", m = " m=*<=16 ", bf16 = "out_dtype=bf16";
+  const std::string fp8 = "fp8_block_matmul a_scale_layout=row ", m = " m=*<=16 ", bf16 = "out_dtype=bf16";
   const std::string decode = "mla_decode batch=*<=16 causal=false heads=8 kv_format=bf16 latent_dim=208 max_kv=*<=9000 "
                              "num_pages=* out_dtype=bf16 page_size=64 reuse_schedule=";
   checkLines(
@@ -288,10 +288,13 @@ TEST_CASE("every kernel of a DeepSeek-V3 whose sizes all differ, on one of two r
        moe + "gate: matmul accumulate=false activation=none b_layout=col bias=false dtype=bf16 k=1664" + m +
            "n=24 out_dtype=fp32 residual=false",
        moe +
-           "experts.gate_up_proj: grouped_fp8_block_matmul expected_m=0 groups=24 k=1664 m=* masked=false "
-           "n=1280 " +
+           "experts.gate_up_proj: grouped_fp8_block_matmul a_scale_layout=row expected_m=0 groups=24 k=1664 m=* "
+           "masked=false n=1280 " +
            bf16,
-       moe + "experts.down_proj: grouped_fp8_block_matmul expected_m=0 groups=24 k=640 m=* masked=false n=1664 " + bf16,
+       moe +
+           "experts.down_proj: grouped_fp8_block_matmul a_scale_layout=row expected_m=0 groups=24 k=640 m=* "
+           "masked=false n=1664 " +
+           bf16,
        "lm_head: matmul accumulate=false activation=none b_layout=col bias=false dtype=bf16 k=1664" + m +
            "n=2500 out_dtype=bf16 residual=false"});
 }
@@ -411,7 +414,7 @@ TEST_CASE("the plan file names kernels, uses and what is missing") {
   CHECK(plan["max_tokens"] == 16);
   CHECK(plan["kernels"].size() == 16);
   CHECK(plan["kernels"][1] == Json::parse(R"({"op": "fp8_block_matmul",
-      "attributes": {"k": 1536, "m": "*<=16", "n": 3072, "out_dtype": "bf16"},
+      "attributes": {"a_scale_layout": "row", "k": 1536, "m": "*<=16", "n": 3072, "out_dtype": "bf16"},
       "uses": ["layers.*.self_attn.q_b_proj"]})"));
   CHECK(plan["missing"][1] == Json::parse(R"({"op": "rope", "uses": ["layers.*.self_attn.rotary_emb"]})"));
 }
