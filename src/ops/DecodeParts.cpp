@@ -2,14 +2,13 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 
 namespace jitk {
 
 static constexpr int64_t kMultiprocessors = 132;
 static constexpr double kBusy = 0.9;
 static constexpr int64_t kMostRounds = 8;
-static constexpr int64_t kFewestBlocks = 2;
+static constexpr int64_t kRowsOfTile = 64;
 
 static int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
@@ -27,7 +26,7 @@ static int64_t mostOf(const Description &description, std::string_view name, int
 static int64_t numTiles(const Description &description) {
   int64_t keyHeads = mostOf(description, "kv_heads", 1);
   int64_t rows = mostOf(description, "seq_q", 1) * mostOf(description, "heads", 1);
-  return keyHeads * ceilDiv(rows, keyHeads * kDecodeRows);
+  return keyHeads * ceilDiv(rows, keyHeads * kRowsOfTile);
 }
 
 /// As many parts as rounds of CTAs have room for.
@@ -45,10 +44,45 @@ static int64_t partsOfRounds(int64_t tiles) {
   return best;
 }
 
+/// How many of the parts get work where all sequences have so many blocks.
+static int64_t countWorking(int64_t parts, int64_t sequences, int64_t blocks) {
+  const int64_t share = ceilDiv(sequences * (blocks + kScheduleOverhead), parts) + kScheduleOverhead;
+  int64_t working = 0, block = 0;
+  for (int64_t sequence = 0; sequence < sequences; ++working) {
+    int64_t left = share;
+    for (; sequence < sequences && blocks - block + kScheduleOverhead <= left; ++sequence) {
+      left -= blocks - block + kScheduleOverhead;
+      block = 0;
+    }
+    block += sequence < sequences ? std::max<int64_t>(0, left - kScheduleOverhead) : 0;
+  }
+  return working;
+}
+
+/// `wanted` parts; where fewer than 7 of 8 would get work, the most of which no more than `wanted` do.
+static int64_t partsWithWork(int64_t wanted, int64_t sequences, int64_t blocks) {
+  // Lengths that are shorter give others work: a part more than a round takes must be worth it.
+  if (8 * countWorking(wanted, sequences, blocks) >= 7 * wanted) {
+    return wanted;
+  }
+  // Each part takes an even part of what the sequences cost: fewer blocks, more parts.
+  int64_t cost = sequences * (blocks + kScheduleOverhead), most = wanted;
+  for (int64_t even = ceilDiv(cost, wanted) - 1; even > 0; --even) {
+    int64_t parts = ceilDiv(cost, even);
+    if (countWorking(parts, sequences, blocks) > wanted) {
+      break;
+    }
+    most = parts;
+  }
+  return most;
+}
+
 int64_t chooseDecodeParts(const Description &description) {
-  constexpr int64_t kMany = std::numeric_limits<int32_t>::max();
-  int64_t blocks = mostOf(description, "batch", kMany) * ceilDiv(mostOf(description, "max_kv", kMany), kDecodeBlock);
-  return std::clamp<int64_t>(partsOfRounds(numTiles(description)), 1, std::max<int64_t>(1, blocks / kFewestBlocks));
+  constexpr int64_t kMany = 0;
+  int64_t parts = partsOfRounds(numTiles(description));
+  int64_t sequences = mostOf(description, "batch", kMany), keys = mostOf(description, "max_kv", kMany);
+  bool isCut = sequences != kMany && keys != kMany && sequences < parts;
+  return isCut ? partsWithWork(parts, sequences, ceilDiv(keys, kScheduleBlock)) : parts;
 }
 
 } // namespace jitk

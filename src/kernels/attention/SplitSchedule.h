@@ -13,12 +13,10 @@
 #pragma once
 
 #include "src/kernels/vocabulary/KernelBuilder.h"
+#include "src/ops/DecodeParts.h"
 
 namespace jitk::kernels {
 
-/// Keys of a block, and the cost of beginning a sequence, in blocks.
-inline constexpr int64_t kScheduleBlock = 64;
-inline constexpr int64_t kScheduleOverhead = 5;
 inline constexpr int64_t kScheduleWords = 8;
 
 /// The length of a sequence: what `seq_lens` holds, within [0, max_kv].

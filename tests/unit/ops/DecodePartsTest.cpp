@@ -49,18 +49,51 @@ TEST_CASE("where one round of CTAs leaves many multiprocessors idle there are mo
   CHECK(partsOfHeads(2000, 1) == 1);
 }
 
-TEST_CASE("no part has fewer than two blocks of keys") {
-  CHECK(partsOf("paged_attention heads=4 max_kv=1 head_dim=64") == 1);
-  CHECK(partsOf("paged_attention heads=4 max_kv=192 head_dim=64") == 1);
-  CHECK(partsOf("paged_attention heads=4 max_kv=193 head_dim=64") == 2);
-  CHECK(partsOf("paged_attention batch=3 heads=4 max_kv=193 head_dim=64") == 6);
-  CHECK(partsOf("paged_attention batch=300 heads=4 max_kv=193 head_dim=64") == 33);
-  CHECK(partsOf("mla_decode heads=16 max_kv=200") == 2);
+/// How many parts of the schedule get work where all sequences have so many blocks: the dealing of SplitSchedule.h.
+static int64_t countParts(int64_t parts, int64_t sequences, int64_t blocks) {
+  int64_t cost = blocks + kScheduleOverhead, share = (sequences * cost + parts - 1) / parts + kScheduleOverhead;
+  int64_t count = 0, left = blocks;
+  for (int64_t sequence = 0; sequence < sequences;) {
+    ++count;
+    int64_t room = share;
+    while (sequence < sequences && left + kScheduleOverhead <= room) {
+      room -= left + kScheduleOverhead;
+      left = blocks;
+      ++sequence;
+    }
+    if (sequence < sequences) {
+      left -= std::max<int64_t>(0, room - kScheduleOverhead);
+    }
+  }
+  return count;
+}
+
+TEST_CASE("few sequences have more parts than rounds take, of which no more have work") {
+  for (int64_t keyHeads : {1, 2, 4, 8, 20}) {
+    int64_t wanted = 132 / keyHeads;
+    for (int64_t sequences : {1, 2, 3, 4, 5, 8, 15, 16, 40, 64}) {
+      for (int64_t blocks : {1, 2, 3, 5, 8, 16, 31, 64, 512}) {
+        CAPTURE(keyHeads);
+        CAPTURE(sequences);
+        CAPTURE(blocks);
+        int64_t parts = partsOf("paged_attention head_dim=64 heads=" + std::to_string(keyHeads) +
+                                " batch=" + std::to_string(sequences) + " max_kv=" + std::to_string(64 * blocks));
+        int64_t working = countParts(parts, sequences, blocks);
+        CHECK(working <= wanted);
+        CHECK(working >= countParts(wanted, sequences, blocks));
+      }
+    }
+  }
+  // 16 parts have work, not 8.
+  CHECK(countParts(16, 4, 8) == 8);
+  CHECK(countParts(partsOf("paged_attention batch=4 heads=8 max_kv=512 head_dim=128"), 4, 8) == 16);
+  CHECK(partsOf("paged_attention batch=17 heads=8 max_kv=512 head_dim=128") == 16);
 }
 
 TEST_CASE("a size that is known at launch counts as its bound, an unknown one as few heads and many keys") {
   CHECK(partsOf("paged_attention batch=*<=64 heads=32 kv_heads=8 max_kv=*<=8192 head_dim=128") == 16);
-  CHECK(partsOf("paged_attention batch=*<=2 heads=4 max_kv=*<=100 head_dim=128") == 2);
+  CHECK(partsOf("paged_attention batch=*<=2 heads=4 max_kv=*<=100 head_dim=128") ==
+        partsOf("paged_attention batch=2 heads=4 max_kv=100 head_dim=128"));
   CHECK(partsOf("paged_attention batch=* heads=32 kv_heads=8 max_kv=* head_dim=128") == 16);
   CHECK(partsOf("paged_attention batch=* heads=* kv_heads=* max_kv=* head_dim=128") == 132);
   CHECK(partsOf("mla_decode batch=* heads=* max_kv=*") == 132);
