@@ -764,6 +764,7 @@ const std::vector<checked::Problem> &configurationCases() {
       {"matmul m=200 n=264 k=136 b_layout=col bias=true residual=true", {}},
       {"matmul m=40 n=136 k=1000 dtype=fp16 activation=relu", {}},
       {"flash_attention batch=2 heads=4 kv_heads=2 seq_q=200 seq_k=300 head_dim=128 causal=true", {}},
+      {"flash_attention batch=2 heads=2 kv_heads=1 seq_q=200 seq_k=300 head_dim=64 causal=true varlen=true", {}},
       {"flash_attention heads=2 seq_q=150 seq_k=190 head_dim=256 dtype=fp16", {}},
       {"flash_attention heads=1 seq_q=70 seq_k=200 head_dim=192 value_dim=128", {}},
       {"flash_attention batch=3 heads=2 seq_q=150 seq_k=200 total_q=330 total_k=410 head_dim=128 packed=true", {}},

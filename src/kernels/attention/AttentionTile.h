@@ -1,13 +1,28 @@
-// The configuration of the persistent attention kernel.
+// The configuration of the persistent attention kernel, by a model of what its tiles cost.
 //
-//   rows     128 queries, 64 for each of two consumers; 64 where there are no more; 192 where three consumers have
-//            registers enough and there are many queries
-//   keys     128 where shared memory and the registers of a thread have room for them, else 64
-//   stages   two blocks of keys and two of values; a second slice of results and a second tile of queries if there is
-//            room
+//   rows     64 queries for each of one to three consumers
+//   keys     128 or 64 of a block
+//   stages   two blocks of keys and two of values; two slices of results and two tiles of queries, or one
 //
 // A thread holds the outputs, scores and weights of half a row: value_dim / 2 + keys / 2 + keys / 4 of 240 registers,
 // or of 160 of three consumers.
+//
+// One CTA stays on each multiprocessor and takes tiles of queries, each with the blocks of keys that it sees. In
+// clocks:
+//
+//   block = max(tensor, units, l2) + exposed
+//     tensor    products of scores and outputs of all consumers, as of a matmul: scores are read from shared memory, on
+//               both sides, outputs on one
+//     units     the exponentials of all consumers, 16 at a clock, and what else is done with each score
+//     l2        keys and values, at what one multiprocessor gets from L2
+//     exposed   a consumer waits for its scores before it has anything else to do: the more there are, the less of that
+//               nobody uses
+//   item  = blocks * block + results, at memory's bandwidth + what no second tile of queries or slice hides
+//   total = max(items, bytes / memory bandwidth) + fill
+//     items     where all are equally long, the rounds of items times an item; else their sum over the multiprocessors,
+//               and half of the shortest one, which comes last
+//
+// The candidate with the least total wins; of equals the one with more in shared memory.
 
 #pragma once
 
@@ -41,10 +56,13 @@ struct AttentionTile {
   bool operator==(const AttentionTile &) const = default;
 };
 
-/// The tiles that fit, the one that is taken first.
+/// What the model says that a tile costs, in clocks of an H100 or H200 SXM.
+double modelledClocks(const Description &description, const AttentionTile &tile);
+
+/// The tiles that fit, the cheapest first.
 llvm::SmallVector<AttentionTile> attentionTiles(const Description &description);
 
-/// The tile for a problem of flash_attention: the one that it names, or the first that fits. A dynamic dimension counts
+/// The tile for a problem of flash_attention: the one that it names, or the cheapest. A dynamic dimension counts
 /// as its bound, or as large. A function of the description alone.
 AttentionTile chooseAttentionTile(const Description &description);
 

@@ -280,7 +280,8 @@ std::vector<Configuration> attentionConfigurations(const Description &descriptio
   if (!servesPersistentAttention(description, target)) {
     return {};
   }
-  return namesOfTiles<AttentionTile>(attentionTiles(description), [](const AttentionTile &) { return 0.0; });
+  return namesOfTiles<AttentionTile>(attentionTiles(description),
+                                     [&](const AttentionTile &tile) { return modelledClocks(description, tile); });
 }
 
 Result<BuiltKernel> buildFlashAttention(const Description &description, const Target &target, MLIRContext &context) {

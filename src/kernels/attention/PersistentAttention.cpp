@@ -84,7 +84,8 @@ struct Shapes {
   bool endsEarlier;   ///< or of its last ones
   bool isMaskedLater; ///< blocks after the first that a consumer sees may be masked, up to those that the window's left
                       ///< end cuts
-  bool isVarlen;      ///< each sequence has its own lengths
+  bool votesOnSums; ///< weights are added up beside the products of the block before, not where the assembler has room
+  bool isVarlen;    ///< each sequence has its own lengths
   double scale;
 };
 
@@ -206,6 +207,9 @@ Shapes::Shapes(const Description &description, const AttentionTile &chosen, MLIR
   // So does a tile's, which is the same block for all of its consumers.
   startsLater = window.right && tile.numConsumers() > 1 && !(tile.keys % tile.rows == 0 && isMultipleOf(tile.keys));
   endsEarlier = window.left && tile.numConsumers() > 1;
+  // Measured: one consumer has nothing to hide its sums behind, and three have registers for it where nothing is
+  // masked.
+  votesOnSums = tile.numConsumers() == 2 || (tile.numConsumers() == 3 && !window.right);
 }
 
 PersistentAttention::PersistentAttention(KernelBuilder &builder, const Shapes &shapes)
@@ -610,6 +614,11 @@ AttentionConsumer::State AttentionConsumer::nextBlock(const WorkItem &item, cons
   }
   SoftmaxParts parts = accumulateLazily(b, state.softmax, scores, shapes_.scale);
   Value isRescaled = b.warpAny(parts.isRescaled);
+  if (shapes_.votesOnSums) {
+    // Sums are needed late, and would be made behind the products that run. A vote cannot be: no sum is below 0.
+    Value zero = b.full(0, cast<RankedTensorType>(parts.state.sum.getType()).getShape(), b.getF32Type());
+    isRescaled = b.select(isRescaled, b.boolean(true), b.warpAny(b.lessThanf(parts.state.sum, zero)));
+  }
   // The assembler moves arithmetic behind a wait for products, but not behind a loop: this one ends at once, and keeps
   // the softmax where the products run. The weights are handed through the wait for the products of those before them,
   // whose registers are free then.

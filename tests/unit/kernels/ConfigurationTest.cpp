@@ -88,8 +88,8 @@ TEST_CASE("what has one way to be built has no configurations, and takes no name
   CHECK(refusal("matmul m=64 n=64 k=64 configuration=128x128", "sm_80") ==
         "configuration of matmul for sm_80 must be left out: there is one way to build it: got '128x128'");
   CHECK(refusal("flash_attention heads=1 seq_q=128 head_dim=256 configuration=256x128", "sm_90a") ==
-        "configuration of flash_attention for sm_90a must be one of 128x64.q1.s2, 128x64.q1.s1, 64x64.q2.s2, "
-        "64x64.q1.s2, 64x64.q1.s1: got '256x128'");
+        "configuration of flash_attention for sm_90a must be one of 64x64.q2.s2, 64x64.q1.s2, 64x64.q1.s1, "
+        "128x64.q1.s2, 128x64.q1.s1: got '256x128'");
 }
 
 TEST_SUITE_END();
