@@ -9,8 +9,8 @@ namespace jitk::emulator {
 /// Performs the thread's cp.async that are in flight, but for the latest `keepGroups` committed groups and, if any are
 /// kept, those not committed.
 void completeCopies(Thread &thread, uint32_t keepGroups);
-/// Performs the thread's cp.async that came before its last arrival on an mbarrier.
-void completeArrivingCopies(Thread &thread);
+/// Performs the cp.async that came before an arrival on an mbarrier, and no others.
+void completeArrivingCopies(const CopyArrival &arrival);
 /// Performs all of the thread's cp.async, committed or not.
 void completeAllCopies(Thread &thread);
 

@@ -347,7 +347,7 @@ void completeOnMbarrier(Cta &cta, uint32_t address) {
   const SharedPlace place = {&cta, address};
   std::vector<BulkCopy> copies;
   copies.swap(mbarrier.copies);
-  std::vector<Thread *> arrivals;
+  std::vector<CopyArrival> arrivals;
   arrivals.swap(mbarrier.copyArrivals);
   Thread &witness = *mbarrier.waiters.front();
   for (const BulkCopy &copy : copies) {
@@ -355,9 +355,9 @@ void completeOnMbarrier(Cta &cta, uint32_t address) {
     copy.cta->shared.markWritten(copy.shared, copy.bytes, Proxy::Async, mbarrier.actor, mbarrier.phase + 1);
     completeTransaction(witness, place, mbarrier, copy.bytes);
   }
-  for (Thread *thread : arrivals) {
-    completeArrivingCopies(*thread);
-    arrive(*thread, place, mbarrier, 1);
+  for (const CopyArrival &arrival : arrivals) {
+    completeArrivingCopies(arrival);
+    arrive(*arrival.thread, place, mbarrier, 1);
   }
 }
 

@@ -51,9 +51,11 @@ void completeCopies(Thread &thread, uint32_t keepGroups) {
   groups.erase(groups.begin(), groups.begin() + ptrdiff_t(done));
 }
 
-void completeArrivingCopies(Thread &thread) {
-  const auto later = std::ranges::find_if_not(thread.copies, &PendingCopy::arrivesOnMbarrier);
-  performCopies(thread, uint32_t(later - thread.copies.begin()));
+void completeArrivingCopies(const CopyArrival &arrival) {
+  Thread &thread = *arrival.thread;
+  // Those of later arrivals stay in flight; a wait may have completed earlier ones.
+  const uint32_t later = thread.copiesIssued - arrival.copiesIssued;
+  performCopies(thread, uint32_t(thread.copies.size()) - std::min(later, uint32_t(thread.copies.size())));
 }
 
 void completeAllCopies(Thread &thread) {
@@ -83,6 +85,7 @@ void executeCpAsync(Thread &thread) {
     performCopy(thread, copy);
   }
   thread.copies.push_back(copy);
+  ++thread.copiesIssued;
 }
 
 void executeCpAsyncCommit(Thread &thread) { thread.copyGroups.push_back(uint32_t(thread.copies.size())); }
@@ -100,11 +103,12 @@ void executeCpAsyncArrive(Thread &thread) {
   for (PendingCopy &copy : thread.copies) {
     copy.arrivesOnMbarrier = true;
   }
+  const CopyArrival arrival = {&thread, thread.copiesIssued};
   if (std::ranges::all_of(thread.copies, &PendingCopy::done)) {
-    completeArrivingCopies(thread);
+    completeArrivingCopies(arrival);
     arrive(thread, place, *mbarrier, 1);
   } else {
-    mbarrier->copyArrivals.push_back(&thread);
+    mbarrier->copyArrivals.push_back(arrival);
   }
 }
 

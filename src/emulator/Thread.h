@@ -104,6 +104,7 @@ struct Thread {
   bool mayUseGlobal = true;     ///< the grids before have ended, as far as the thread knows
 
   std::vector<PendingCopy> copies;  ///< cp.async that no wait has covered, oldest first
+  uint32_t copiesIssued = 0;        ///< all of them, `copies` the latest
   std::vector<uint32_t> copyGroups; ///< ends of committed groups, as indices into `copies`
   std::vector<BulkCopy> bulk;       ///< bulk stores whose sources are still read, oldest first
   std::vector<uint32_t> bulkGroups; ///< as copyGroups
@@ -113,6 +114,12 @@ struct Thread {
   void report(FindingKind kind, uint64_t address, std::string detail);
   void report(FindingKind kind, const Origin &origin, uint64_t address, std::string detail);
   Origin origin() const { return {call.instruction, call.location()}; }
+};
+
+/// An arrival on an mbarrier when a thread's cp.async before it are done.
+struct CopyArrival {
+  Thread *thread = nullptr;
+  uint32_t copiesIssued = 0; ///< of the thread, by then
 };
 
 /// A wgmma between issue and completion.
@@ -185,10 +192,10 @@ struct Mbarrier {
   /// Phase of the cluster barrier at which a fence.mbarrier_init hands the initialisation to the cluster.
   uint32_t publishedAt = UINT32_MAX;
   std::vector<Thread *> waiters;
-  std::vector<BulkCopy> copies;       ///< in flight; complete here
-  std::vector<Thread *> copyArrivals; ///< threads whose cp.async arrive here when done
-  ClockJoin clocks;                   ///< released in this phase
-  ClockJoin completed;                ///< in the phases before
+  std::vector<BulkCopy> copies;          ///< in flight; complete here
+  std::vector<CopyArrival> copyArrivals; ///< of cp.async that are not done
+  ClockJoin clocks;                      ///< released in this phase
+  ClockJoin completed;                   ///< in the phases before
 };
 
 /// An access of shared memory by a thread of another CTA.

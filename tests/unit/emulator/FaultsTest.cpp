@@ -341,6 +341,68 @@ TEST_SUITE("emulator/Faults") {
     }
   }
 
+  TEST_CASE("a proxy fence after one arrival of cp.async covers no copies of the next") {
+    // Each thread copies into two slots with an mbarrier each; a bulk store reads the second one.
+    const auto text = [](const std::string &fence) {
+      return kernel("%in: !llvm.ptr<1>, %out: !llvm.ptr<1>",
+                    globalOf("source", "in", 4) + sharedOf("own", 4) + first + R"(
+      %bar = llvm.add %smem, %c512 : i32
+      %bar2 = llvm.add %bar, %c8 : i32
+      %slot2 = llvm.add %smem, %c256 : i32
+      %own2 = llvm.add %own, %c256 : i32
+      ptx.inst "mbarrier.init"(%first, %bar, %c32) : (i1, i32, i32) -> ()
+      ptx.inst "mbarrier.init"(%first, %bar2, %c32) : (i1, i32, i32) -> ()
+      )" + barrier + R"(
+      ptx.inst "cp.async.ca.4"(%true, %own, %source, %c4) : (i1, i32, !llvm.ptr<1>, i32) -> ()
+      ptx.inst "cp.async.mbarrier.arrive.noinc"(%bar) : (i32) -> ()
+      ptx.inst "cp.async.ca.4"(%true, %own2, %source, %c4) : (i1, i32, !llvm.ptr<1>, i32) -> ()
+      ptx.inst "cp.async.mbarrier.arrive.noinc"(%bar2) : (i32) -> ()
+      ptx.inst "mbarrier.wait.parity"(%true, %bar, %c0) : (i1, i32, i32) -> ()
+      ptx.inst "fence.proxy.async.shared::cta"() : () -> ()
+      ptx.inst "mbarrier.wait.parity"(%true, %bar2, %c0) : (i1, i32, i32) -> ()
+      )" + fence + R"(
+      ptx.inst "cp.async.bulk.global.shared"(%first, %out, %slot2, %c128) : (i1, !llvm.ptr<1>, i32, i32) -> ()
+      ptx.inst "cp.async.bulk.commit_group"() : () -> ()
+      ptx.inst "cp.async.bulk.wait_group"() {imms = array<i64: 0>} : () -> ()
+)");
+    };
+    for (const DeviceOptions &options : allModes()) {
+      Machine machine(options);
+      const uint64_t in = machine.upload(std::vector<int32_t>(32, 7)), out = machine.allocate(128);
+      const LaunchReport fenced =
+          machine.run(text(R"(ptx.inst "fence.proxy.async.shared::cta"() : () -> ())"), 32, {in, out}, shared(1024));
+      CHECK_MESSAGE(fenced.clean(), fenced.toString());
+      CHECK(machine.download<int32_t>(out, 32) == std::vector<int32_t>(32, 7));
+      const LaunchReport unfenced = machine.run(text(""), 32, {in, out}, shared(1024));
+      CHECK_MESSAGE(foundOnly(unfenced, FindingKind::MissingProxyFence), unfenced.toString());
+    }
+  }
+
+  TEST_CASE("an arrival of cp.async leaves later copies in flight") {
+    const std::string text = kernel("%in: !llvm.ptr<1>", globalOf("source", "in", 4) + sharedOf("own", 4) + first + R"(
+      %bar = llvm.add %smem, %c512 : i32
+      %bar2 = llvm.add %bar, %c8 : i32
+      %own2 = llvm.add %own, %c256 : i32
+      ptx.inst "mbarrier.init"(%first, %bar, %c32) : (i1, i32, i32) -> ()
+      ptx.inst "mbarrier.init"(%first, %bar2, %c32) : (i1, i32, i32) -> ()
+      )" + barrier + R"(
+      ptx.inst "cp.async.ca.4"(%true, %own, %source, %c4) : (i1, i32, !llvm.ptr<1>, i32) -> ()
+      ptx.inst "cp.async.mbarrier.arrive.noinc"(%bar) : (i32) -> ()
+      ptx.inst "cp.async.ca.4"(%true, %own2, %source, %c4) : (i1, i32, !llvm.ptr<1>, i32) -> ()
+      ptx.inst "cp.async.mbarrier.arrive.noinc"(%bar2) : (i32) -> ()
+      ptx.inst "mbarrier.wait.parity"(%true, %bar, %c0) : (i1, i32, i32) -> ()
+      %v = ptx.inst "ld.shared.b32"(%true, %own2) : (i1, i32) -> i32
+      ptx.inst "mbarrier.wait.parity"(%true, %bar2, %c0) : (i1, i32, i32) -> ()
+)");
+    for (const DeviceOptions &options : allModes()) {
+      Machine machine(options);
+      const uint64_t in = machine.upload(std::vector<int32_t>(32, 7));
+      if (options.mode == AsyncMode::Deferred) {
+        CHECK(foundOnly(machine.run(text, 32, {in}, shared(1024)), FindingKind::Pending));
+      }
+    }
+  }
+
   TEST_CASE("a copy after the last arrival on an mbarrier is waited for too") {
     const std::string text = kernel("%in: !llvm.ptr<1>", globalOf("source", "in", 4) + sharedOf("own", 4) + first + R"(
       %bar = llvm.add %smem, %c512 : i32
