@@ -964,7 +964,11 @@ const std::vector<checked::Problem> &fullSizes() {
        1,
        {{"seq_lens", growingLengths(8192)}}},
       {"mla_decode batch=16 heads=16 seq_q=2 max_kv=8192 num_pages=2048 causal=true splits=132", {}},
-      // More elements than 32 bits count.
+      // More elements than 31 bits count: of C and the queries, which descriptors and pointers address; of B; of
+      // caches.
+      {"matmul m=70000 n=32768 k=64 b_layout=col", {}},
+      {"matmul m=70000 n=32767 k=63", {}},
+      {"flash_attention batch=17000 heads=16 kv_heads=1 seq_q=64 head_dim=128 causal=true", {}},
       {"fp8_block_matmul m=100 n=37504 k=57344", {}},
       {"grouped_fp8_block_matmul groups=75 m=9600 n=4096 k=7168", {}},
       {"mla_decode batch=6 heads=16 max_kv=2000 num_pages=60000 splits=16", {}},
@@ -982,7 +986,7 @@ const std::vector<checked::Problem> &fullSizes() {
        "causal=true splits=66",
        {}},
       {"paged_attention batch=8 heads=64 kv_heads=8 max_kv=4096 num_pages=512 head_dim=64 splits=16 dtype=fp16", {}},
-      // More keys' elements than 32 bits count.
+      // More keys' elements than 31 bits count.
       {"paged_attention batch=6 heads=16 kv_heads=8 max_kv=2000 num_pages=17000 head_dim=256 value_dim=64 splits=16",
        {}},
   };
