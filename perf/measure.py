@@ -6,7 +6,7 @@ its own, which checks a problem before it times it and writes after each: PREFIX
 time any more is stopped and named; so is a part whose peers are missing. Then PREFIX.json joins them, and perf/report makes
 PREFIX.md and its pictures.
 
-    measure.py build/release --out perf/results/h200-2026-11-30 --limit 560
+    measure.py build/release --out perf/results/h200-2026-11-30 --limit 520
     measure.py --merge a.json b.json --out perf/results/h200-2026-11-30      two runs of different parts as one
 
 Needs Python's standard library, and for the parts that are written in it torch and Triton. Exit status 1 if a result is
@@ -185,7 +185,7 @@ def main():
     parser.add_argument("binaries", nargs="?", type=pathlib.Path)
     parser.add_argument("--out", required=True, type=pathlib.Path, help="what the names of the files begin with")
     parser.add_argument("--only", type=lambda text: text.split(","), help=", ".join(part.name for part in PARTS))
-    parser.add_argument("--limit", type=float, default=560, help="seconds for all parts together")
+    parser.add_argument("--limit", type=float, default=520, help="seconds for all parts together")
     parser.add_argument("--merge", nargs="+", type=pathlib.Path, help="join results, and measure nothing")
     options = parser.parse_args()
     if (options.binaries is None) == (options.merge is None):

@@ -78,7 +78,8 @@ def published(rows):
             "jitk's ratio to the yardstick over its ratio"]
     lines = ["| " + " | ".join(head) + " |", "|---" * len(head) + "|"]
     for each in found:
-        cells = [each.row.problem, number(each.row.us, 4), each.peer, number(each.us, 4), factor(each.quotient),
+        peer = each.peer + (", sustained" if each.sustained else "")
+        cells = [each.row.problem, number(each.row.us, 4), peer, number(each.us, 4), factor(each.quotient),
                  factor(each.ratio)]
         lines.append("| " + " | ".join(cells) + " |")
     both = [[each.quotient for each in found], [each.ratio for each in found]]

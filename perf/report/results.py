@@ -164,6 +164,7 @@ class Published:
     row: Row
     peer: str
     us: float
+    sustained: bool = False  # the card had not rested, as it has before jitk's turns
     quotient: float = None  # its time over jitk's, where it had rested, too
     ratio: float = None  # jitk's ratio to what both were timed beside, over the peer's ratio to it
 
@@ -177,6 +178,7 @@ def published(rows):
         if row := by_problem.get(figure["problem"]):
             both = next((peer for peer in row.peers if peer.name == figure.get("beside")), None)
             ratio = both.ratio / (figure["beside_us"] / figure["us"]) if both else None
-            quotient = None if figure.get("sustained") else figure["us"] / row.us
-            found.append(Published(row, figure["peer"], figure["us"], quotient, ratio))
+            sustained = figure.get("sustained", False)
+            quotient = None if sustained else figure["us"] / row.us
+            found.append(Published(row, figure["peer"], figure["us"], sustained, quotient, ratio))
     return found

@@ -129,13 +129,24 @@ class Report(unittest.TestCase):
         attention = {**COMPUTE, "problem": "flash_attention batch=4 heads=32 seq_q=4096 head_dim=128", "median_us": 1500.0,
                      "peers": {"cuDNN (torch)": {"median_us": 1600.0}}}
         rows = results.read([self.write("e.json", json.dumps({"problems": [fp8, attention, MEMORY]}))]).rows
-        first, second = results.published(rows)
+        first, rested, second = results.published(rows)
         self.assertEqual((first.peer, first.quotient), ("DeepGEMM 2.6.1", 166.6 / 200))
         self.assertAlmostEqual(first.ratio, 1.5 / (295.8 / 166.6))
-        self.assertEqual((second.peer, second.quotient), ("FlashAttention 3", None))
+        self.assertEqual((rested.peer, rested.sustained, rested.quotient), ("FlashAttention 3", False, 1600 / 1500))
+        self.assertAlmostEqual(rested.ratio, (1600 / 1500) / (1597 / 1600))
+        self.assertEqual((second.peer, second.sustained, second.quotient), ("FlashAttention 3", True, None))
         self.assertAlmostEqual(second.ratio, (1600 / 1500) / (1860 / 1711))
         self.assertIn("| 0.833 | 0.845 |", report.published(rows))
-        self.assertIsNone(report.published(rows[2:]))
+        self.assertIn("| FlashAttention 3, sustained | 1711 |", report.published(rows))
+        # Where no yardstick is published, the time alone counts.
+        alone = {**COMPUTE, "problem": "fp8_block_matmul m=4096 n=7168 k=2048", "median_us": 100.0}
+        rows = results.read([self.write("t.json", json.dumps({"problems": [fp8, attention, alone]}))]).rows
+        means = {line.split(" | ")[1]: line.split(" | ")[3:5] for line in goals.table(rows).splitlines()[2:] if " | " in line}
+        self.assertEqual(means["DeepGEMM's ratio to cuBLASLt bf16"], ["1", "0.845"])
+        self.assertEqual(means["DeepGEMM's ratio to cuBLASLt bf16, or its time"], ["2", f"{(0.84482 * 0.9056) ** 0.5:.3f}"])
+        self.assertEqual(means["FlashAttention 3's ratio to cuDNN, both rested"], ["1", "1.069"])
+        self.assertEqual(means["FlashAttention 3's ratio to cuDNN, sustained"], ["1", "0.981"])
+        self.assertIsNone(report.published(self.read().rows))
 
     def test_results_without_problems_are_refused(self):
         sys.argv = ["report.py", self.write("d.json", '{"a run": {"problems": []}}'), "--out", str(self.folder / "out")]
