@@ -26,6 +26,8 @@ constexpr double kCoolL2BytesPerClock = 66;       ///< of one, where the card is
 constexpr double kMemoryBytesPerClock = 2400;     ///< of all, at what copies reach
 constexpr double kShareThatDrawsAll = 0.6;        ///< of multiprocessors: fewer do not draw all that memory gives
 constexpr double kIdleMultiprocessors = 1.14;     ///< measured in fp8: so much longer
+constexpr double kStoredBytesPerClock = 32;       ///< of results, by one, where all store at a time
+constexpr double kUnhidden = 0.15;                ///< of what takes less time than what is the limit
 constexpr double kLatency = 1000;                 ///< of a load from memory under load
 constexpr double kClocksOfZeroRow = 3;            ///< measured: 1.8 ns for a row of 128 bytes past the matrix
 constexpr double kBlockOverhead = 64;             ///< measured: what keeps wgmma waiting between blocks
@@ -158,8 +160,9 @@ double l2Clocks(const PersistentTile &tile, const Problem &problem) {
   double inside = double(std::min(tile.rows, problem.rows) + std::min(tile.columns, problem.columns));
   double bytes = inside * double(tile.k * problem.elementBytes);
   double together = std::min(kMultiprocessors, double(numTiles(tile, problem) * tile.splits));
-  if (problem.groups > 0 && tile.numConsumers() == 1) {
-    // Measured of groups alone: what one consumer draws leaves the clocks where they are, and L2 has more to give.
+  if ((problem.groups > 0 || (!problem.promotes && tile.splits == 1)) && tile.numConsumers() == 1) {
+    // Measured of groups and of 16 bits: what one consumer draws leaves the clocks where they are, and L2 has more to
+    // give.
     return kBlockOverhead + bytes / kCoolL2BytesPerClock;
   }
   auto rowBytes = double(problem.k * problem.elementBytes);
@@ -225,10 +228,17 @@ double sumClocks(const PersistentTile &tile, const Problem &problem) {
   return kSecondStep + parts + bytes / (problem.promotes ? kMultiprocessors * kL2BytesPerClock : kSumBytesPerClock);
 }
 
-/// Of the rows of zeros in tiles that are larger than the problem.
+/// Of the rows of zeros in tiles that reach past the problem: in all of them where it is smaller than a tile, else in
+/// the last ones, which a CTA has one of at most, so that more rounds hide more of it. Of the latter measured in 16
+/// bits.
 double zeroClocks(const PersistentTile &tile, const Problem &problem) {
-  int64_t rows = std::max<int64_t>(0, tile.rows - problem.rows) + std::max<int64_t>(0, tile.columns - problem.columns);
-  return wavesOf(tile, problem) * blocksOf(tile, problem) * double(rows) * kClocksOfZeroRow;
+  double waves = wavesOf(tile, problem);
+  auto along = [&](int64_t size, int64_t ofTile) {
+    auto past = double(llvm::alignTo(size, ofTile) - size);
+    return size < ofTile ? waves * past : problem.promotes ? 0 : past / waves;
+  };
+  double rows = along(problem.rows, tile.rows) + along(problem.columns, tile.columns);
+  return blocksOf(tile, problem) * rows * kClocksOfZeroRow;
 }
 
 double epilogueClocks(const PersistentTile &tile, const Problem &problem) {
@@ -266,7 +276,9 @@ double memoryClocks(const PersistentTile &tile, const Problem &problem) {
   if (problem.promotes && problem.groups == 0 && tile.splits == 1 && rounds < kShareThatDrawsAll) {
     idle = kIdleMultiprocessors;
   }
-  return idle * (operands + results) / kMemoryBytesPerClock + kEpilogue + kFill;
+  double exposed =
+      problem.promotes ? kEpilogue : double(tile.rows * tile.columns * problem.outputBytes) / kStoredBytesPerClock;
+  return idle * (operands + results) / kMemoryBytesPerClock + exposed + kFill;
 }
 
 /// The mix of a tile of two parts: whole rounds of wide tiles, and what is left in one round of narrow ones. None where
@@ -345,8 +357,9 @@ int64_t PersistentTile::slicesOf(int64_t part) const {
 
 double modelledClocks(const Description &description, const PersistentTile &tile) {
   Problem problem = problemOf(description, tile.transposed);
-  double clocks = std::max(tileClocks(tile, problem), memoryClocks(tile, problem)) + zeroClocks(tile, problem) +
-                  sumClocks(tile, problem);
+  double ofTiles = tileClocks(tile, problem), ofMemory = memoryClocks(tile, problem);
+  double unhidden = problem.promotes ? 0 : kUnhidden * std::min(ofTiles, ofMemory);
+  double clocks = std::max(ofTiles, ofMemory) + unhidden + zeroClocks(tile, problem) + sumClocks(tile, problem);
   return tile.splits > 1 && !tile.clustered ? clocks * kSplitMargin : clocks;
 }
 
@@ -359,20 +372,22 @@ static int64_t coveringColumns(int64_t size) {
   return tile.columns;
 }
 
-/// Columns that cut a matrix of known sizes into even tiles of 128 rows, where one round takes them all and as many of
-/// 192 columns would leave multiprocessors idle; 0 where there are none. In 16 bits: a part of 16 columns has no scale.
-static int64_t evenColumns(const Problem &problem) {
-  constexpr int64_t kRows = 128, kFewest = 128, kMost = 192, kSmallestPart = 16;
-  if (problem.promotes || !problem.isStatic) {
+/// Columns that cut a matrix of known sizes into even tiles of so many rows, where one round takes them all and as many
+/// of the usual columns would leave multiprocessors idle; 0 where there are none. In 16 bits: a part of 16 columns has
+/// no scale. At most three parts, each of which is loaded and stored by itself; two, of the larger tiles, where each
+/// has a product of its own.
+static int64_t evenColumns(const Problem &problem, int64_t rows) {
+  constexpr int64_t kSmallestPart = 16, kMost = 192;
+  constexpr size_t kMostParts = 3;
+  auto atOnce = int64_t(kMultiprocessors) / int64_t(llvm::divideCeil(problem.rows, rows));
+  if (problem.promotes || !problem.isStatic || atOnce == 0) {
     return 0;
   }
-  auto atOnce = int64_t(kMultiprocessors) / int64_t(llvm::divideCeil(problem.rows, kRows));
-  if (atOnce == 0) {
-    return 0;
-  }
-  auto columns = int64_t(llvm::alignTo(llvm::divideCeil(problem.columns, atOnce), kSmallestPart));
-  bool hasTwoParts = columns > kFewest && columns < kMost && PersistentTile{.columns = columns}.parts().size() == 2;
-  return hasTwoParts ? columns : 0;
+  PersistentTile tile = {.rows = rows,
+                         .columns = int64_t(llvm::alignTo(llvm::divideCeil(problem.columns, atOnce), kSmallestPart))};
+  size_t numParts = tile.parts().size();
+  bool isServed = canJoinParts(tile, problem) ? numParts <= kMostParts : numParts == 2 && tile.numConsumers() == 2;
+  return tile.columns > rows && tile.columns < kMost && isServed && numParts > 1 ? tile.columns : 0;
 }
 
 /// Whether K can be cut into so many parts of whole blocks, none of them empty or too short to pay. Of fp8 each has as
@@ -451,8 +466,10 @@ llvm::SmallVector<PersistentTile> persistentTiles(const Description &description
       add({.rows = rows, .columns = columns});
     }
   }
-  if (int64_t columns = evenColumns(problemOf(description, /*transposed=*/false))) {
-    add({.rows = 128, .columns = columns});
+  for (int64_t rows : {64, 128}) {
+    if (int64_t columns = evenColumns(problemOf(description, /*transposed=*/false), rows)) {
+      add({.rows = rows, .columns = columns});
+    }
   }
   // From few rows to many: of equals the first stays first.
   llvm::SmallVector<std::tuple<double, double, size_t>> order;

@@ -53,7 +53,7 @@ TEST_CASE("few tiles split K so that they fill the multiprocessors") {
   CHECK(nameOf("m=16 n=576 k=7168 b_layout=col") == "64x16.t.c8");
   CHECK(nameOf("m=1 n=576 k=7168 b_layout=col") == "64x8.t.c8");
   CHECK(nameOf("m=1 n=2112 k=7168 b_layout=col") == "64x8.t.k4");
-  CHECK(nameOf("m=16 n=2112 k=7168 b_layout=col") == "64x16.t.k2");
+  CHECK(nameOf("m=16 n=2112 k=7168 b_layout=col") == "64x16.t.k3");
   // Enough tiles, little K, or bound by memory.
   for (const char *many : {"m=4096 n=2112 k=7168 b_layout=col", "m=128 n=128 k=128", "m=1024 n=1024 k=1024",
                            "m=128 n=7168 k=2048 b_layout=col", "m=1 n=7168 k=16384 b_layout=col"}) {
@@ -71,12 +71,24 @@ TEST_CASE("columns that tiles do not cut evenly are cut into even ones where one
   // 32 rows of tiles on 132 multiprocessors: four tiles to a row.
   CHECK(choose("m=4096 n=576 k=7168 b_layout=col").name() == "128x144");
   CHECK(choose("m=4096 n=640 k=7168 b_layout=col").name() == "128x160");
-  // 176 columns have three parts; 192 are as many as there are anyway.
+  // Two rows of tiles: 64 tiles to a row. One product takes the three parts.
+  CHECK(choose("m=128 n=7168 k=2048 b_layout=col").name() == "64x112");
+  CHECK(choose("m=128 n=7168 k=2048 b_layout=col").joinsParts);
+  CHECK(choose("m=2048 n=640 k=7168 b_layout=col").name() == "64x160");
+  // The last tile would lie mostly outside.
+  CHECK(choose("m=1024 n=576 k=7168 b_layout=col").name() == "128x64");
+  // With row-major B each part has a product of its own: 176 columns have three; 192 are as many as there are anyway.
   for (const char *other : {"m=4096 n=704 k=7168", "m=4096 n=768 k=7168", "m=4096 n=512 k=7168", "m=* n=576 k=7168"}) {
     CAPTURE(other);
     int64_t columns = choose(other).columns;
     CHECK((columns & (columns - 1)) * (columns - 192) == 0);
   }
+}
+
+TEST_CASE("what memory feeds is stored in small tiles") {
+  // Their last results leave while others are still on their way; larger ones would all be stored at the end.
+  CHECK(choose("m=128 n=32768 k=512 b_layout=col").name() == "64x256");
+  CHECK(choose("m=256 n=32768 k=512 b_layout=col").name() == "128x256");
 }
 
 TEST_CASE("where the last round would be short its tiles are narrower") {
