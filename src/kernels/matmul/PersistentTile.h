@@ -8,12 +8,14 @@
 //               consumer takes for its products and for adding them to its sums where fp8 is promoted, which another
 //               one's products hide; what lies between blocks
 //     l2        bytes of the operands that lie inside of the matrices, at what one multiprocessor gets from L2, or all
-//               that have tiles together
+//               that have tiles together; of one consumer, which leaves the clocks where they are, at what one gets
 //     latency   of memory: so many stages are in flight
-//   total = max(waves * (blocks * block + epilogue), bytes / memory bandwidth + epilogue) + fill; the last wave may be
-//           one of narrower tiles
-//           + waves * blocks * zeros + sums
-//     zeros     rows of a tile past the matrix: TMA takes longer to make them than to copy, whatever else it waits for
+//   tiles  = waves * (blocks * block + epilogue) + fill; the last wave may be one of narrower tiles
+//   memory = bytes / memory bandwidth + stores + fill
+//     stores    the results of a tile, which all multiprocessors store at the end, and nothing hides
+//   total = max(tiles, memory) + share * min(tiles, memory) + blocks * zeros + sums
+//     share     what is not the limit does not hide behind it whole, in 16 bits
+//     zeros     rows of tiles past the matrix: TMA takes longer to make them than to copy, whatever else it waits for
 //     sums      where K is split over CTAs, so that few tiles fill the multiprocessors: a second kernel, and partial
 //               sums written to and read from L2; or meetings of a cluster's CTAs and partial sums between them
 //
