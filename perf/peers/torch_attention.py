@@ -231,7 +231,7 @@ class PagedAttention(Attention):
 
     def __init__(self, line):
         super().__init__(line)
-        self.queries, self.longest, self.splits = self.size("seq_q", 1), self.size("max_kv"), self.size("splits", 64)
+        self.queries, self.longest = self.size("seq_q", 1), self.size("max_kv")
         self.num_pages, self.page_size = self.size("num_pages"), self.size("page_size", 64)
         self.lengths = lengths_of(self, "seq_lens", self.longest)
         self.q = random(self.batch, self.queries, self.heads, self.dim)
@@ -246,13 +246,15 @@ class PagedAttention(Attention):
                 self.v[page, length % self.page_size:] = math.nan
         self.make_outputs(self.batch, self.queries)
         self.count([self.queries] * self.batch, self.lengths)
-        schedule = torch.zeros((self.splits, 8), device="cuda", dtype=torch.int32)
-        offsets = torch.zeros((self.batch + 1,), device="cuda", dtype=torch.int32)
-        lengths = torch.tensor(self.lengths, device="cuda", dtype=torch.int32)
-        self.arguments = (self.q, self.k, self.v, self.table, lengths, schedule, offsets, self.o, self.lse)
         self.scalars = (1 / math.sqrt(self.dim),)
 
     def prepare(self, runtime, device):
+        # The number of parts may be jitk's choice, which the complete description says.
+        complete = Problem(runtime.kernel(device, self.description).info()["description"])
+        schedule = torch.zeros((complete.size("splits"), 8), device="cuda", dtype=torch.int32)
+        offsets = torch.zeros((self.batch + 1,), device="cuda", dtype=torch.int32)
+        lengths = torch.tensor(self.lengths, device="cuda", dtype=torch.int32)
+        self.arguments = (self.q, self.k, self.v, self.table, lengths, schedule, offsets, self.o, self.lse)
         if self.flag("reuse_schedule"):
             self.launcher(runtime.kernel(device, self.description.replace(" reuse_schedule=true", "")))()
 

@@ -701,6 +701,13 @@ const std::vector<checked::Problem> &edgeCases() {
       // Parts by the rule of the op, and those that reuse their schedule; where little is known of the sizes.
       {"paged_attention batch=7 heads=8 kv_heads=2 max_kv=300 num_pages=40 head_dim=64", {}},
       {"paged_attention batch=7 heads=8 kv_heads=2 max_kv=300 num_pages=40 head_dim=64 reuse_schedule=true", {}},
+      // A schedule of the caller's own, which cuts no sequence.
+      {"paged_attention batch=3 heads=4 kv_heads=2 max_kv=300 num_pages=20 splits=3 head_dim=128 reuse_schedule=true",
+       {},
+       1,
+       {{"seq_lens", {300, 0, 65}},
+        {"schedule", {0, 0, 0, 5, 0, 0, 0, 0, 1, 1, 0, 1, 0, 0, 0, 0, 2, 2, 0, 2, 0, 0, 0, 0}},
+        {"split_offsets", {0, 1, 2, 3}}}},
       {"paged_attention batch=* heads=* kv_heads=* seq_q=* max_kv=* page_size=32 causal=true head_dim=64",
        {{"batch", 3}, {"heads", 6}, {"kv_heads", 2}, {"seq_q", 2}, {"max_kv", 200}, {"num_pages", 24}}},
       {"paged_attention batch=7 heads=4 kv_heads=1 max_kv=150 num_pages=70 page_size=16 splits=5 head_dim=128 "

@@ -48,15 +48,15 @@ matmul m=200 n=264 k=136 out_dtype=fp32 accumulate=true
 matmul m=33 n=65 k=47
 matmul m=* n=256 k=512 b_layout=col --size m=70
 matmul m=* n=* k=*%8 dtype=fp16 --size m=130 --size n=200 --size k=136
-flash_attention heads=2 kv_heads=1 seq_q=150 seq_k=200 head_dim=128 causal=true
-flash_attention batch=3 heads=1 seq_q=100 seq_k=150 head_dim=64 varlen=true
-flash_attention batch=3 heads=2 kv_heads=1 seq_q=100 seq_k=150 total_q=230 total_k=310 head_dim=128 causal=true packed=true
-flash_attention batch=10 heads=8 kv_heads=2 seq_q=300 head_dim=64 causal=true
-flash_attention heads=1 seq_q=2100 seq_k=200 head_dim=64
-flash_attention heads=1 seq_q=140 seq_k=200 head_dim=256 causal=true
-flash_attention heads=1 seq_q=140 seq_k=200 head_dim=192 value_dim=128 causal=true
+flash_attention heads=2 kv_heads=1 seq_q=150 seq_k=200 head_dim=128 causal=true configuration=128x128.q2.s2
+flash_attention batch=3 heads=1 seq_q=100 seq_k=150 head_dim=64 varlen=true configuration=128x128.q2.s2
+flash_attention batch=3 heads=2 kv_heads=1 seq_q=100 seq_k=150 total_q=230 total_k=310 head_dim=128 causal=true packed=true configuration=128x128.q2.s2
+flash_attention batch=10 heads=8 kv_heads=2 seq_q=300 head_dim=64 causal=true configuration=192x128.q2.s2
+flash_attention heads=1 seq_q=2100 seq_k=200 head_dim=64 configuration=192x128.q2.s2
+flash_attention heads=1 seq_q=140 seq_k=200 head_dim=256 causal=true configuration=128x64.q1.s2
+flash_attention heads=1 seq_q=140 seq_k=200 head_dim=192 value_dim=128 causal=true configuration=128x128.q1.s1
 flash_attention heads=1 seq_q=20 seq_k=70 head_dim=48
-flash_attention heads=2 seq_q=300 seq_k=350 head_dim=128 causal=true window_left=90
+flash_attention heads=2 seq_q=300 seq_k=350 head_dim=128 causal=true window_left=90 configuration=128x128.q2.s2
 fp8_block_matmul m=200 n=328 k=272
 fp8_block_matmul m=200 n=328 k=1024
 fp8_block_matmul m=20 n=264 k=272
