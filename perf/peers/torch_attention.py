@@ -5,6 +5,7 @@ LISTS are as `bench_kernels` takes them, of flash_attention (with `varlen` and `
   - torch's scaled_dot_product_attention, by cuDNN and by its own flash attention;
   - with `varlen` and `packed` torch's varlen_attn over packed sequences, whose key heads are repeated beforehand, and where all
     sequences are as long as they may be jitk's kernel without lengths; with `packed` jitk's kernel of padded sequences too;
+  - with a window varlen_attn too, and jitk's kernel without one; with a cap on the scores jitk's kernel without one;
   - of paged_attention the same scaled_dot_product_attention over contiguous copies of the keys and values, which have no
     pages to look up, where all sequences are equally long; and torch.sum of as many bytes, in fp32.
 Lengths are given in a list (seq_lens:...) or as large as they may be, offsets are given (cu_seqlens_q:...). Pages lie in no
@@ -59,6 +60,8 @@ class Attention(Problem):
         self.batch, self.heads, self.dim = self.size("batch", 1), self.size("heads"), self.size("head_dim")
         self.key_heads, self.value_dim = self.size("kv_heads", self.heads), self.size("value_dim", self.dim)
         self.causal = self.flag("causal")
+        self.window = self.size("window_left", -1), 0 if self.causal else self.size("window_right", -1)
+        self.softcap = float(self.words.get("softcap", 0))
 
     def make_outputs(self, *tokens):
         """`tokens` are the leading dimensions of O; the last is the last of lse."""
@@ -67,19 +70,36 @@ class Attention(Problem):
         self.outputs = [self.o, self.lse]
 
     def count(self, queries, keys):
-        """Of sequences of such lengths."""
-        products = sum(m * n for m, n in zip(queries, keys, strict=True)) * self.heads * (self.dim + self.value_dim)
-        halved = self.causal and max(queries) > 1
-        self.flops = 2 * products * (0.5 if halved else 1)
+        """Of sequences of such lengths; causal ones of several queries have half of the scores, by convention."""
+        share = 0.5 if self.causal and max(queries) > 1 else 1
+        seen = self.seen if self.has_window() else lambda m, n: share * m * n
+        scores = sum(seen(m, n) for m, n in zip(queries, keys, strict=True))
+        self.flops = 2 * scores * self.heads * (self.dim + self.value_dim)
+
+    def has_window(self):
+        return self.window not in ((-1, -1), (-1, 0))
+
+    def ends(self, rows, queries, keys):
+        """The first key that each row sees, and the one behind the last."""
+        diagonal, (left, right) = rows + keys - queries, self.window
+        begin = diagonal - left if left >= 0 else torch.zeros_like(rows)
+        end = diagonal + right + 1 if right >= 0 else torch.full_like(rows, keys)
+        return begin.clamp(min=0), end.clamp(max=keys)
+
+    def seen(self, queries, keys):
+        begin, end = self.ends(torch.arange(queries), queries, keys)
+        return (end - begin).clamp(min=0).sum().item()
 
     def check_rows(self, sequence, head, q, k, v, o, lse):
         """A head's first rows and its last; q and o [queries, dim], lse [queries], k and v [keys, dim] are the sequence's."""
         for first in {0, max(0, len(q) - 256)}:
             rows = slice(first, min(first + 256, len(q)))
             scores = q[rows].float() @ k.float().T / math.sqrt(self.dim)
-            if self.causal:
-                query = torch.arange(rows.start, rows.stop, device="cuda")[:, None]
-                scores = scores.masked_fill(torch.arange(len(k), device="cuda")[None] > query + len(k) - len(q), -math.inf)
+            if self.softcap:
+                scores = self.softcap * torch.tanh(scores / self.softcap)
+            begin, end = self.ends(torch.arange(rows.start, rows.stop, device="cuda"), len(q), len(k))
+            key = torch.arange(len(k), device="cuda")[None]
+            scores = scores.masked_fill((key < begin[:, None]) | (key >= end[:, None]), -math.inf)
             error = relative_error(o[rows], torch.softmax(scores, -1) @ v.float())
             log_error = (lse[rows] - torch.logsumexp(scores, -1)).abs().max().item()
             if not (error < self.tolerance and log_error < self.lse_tolerance):
@@ -105,13 +125,19 @@ def padded(tensor, lengths, tokens):
     return result
 
 
+OTHER_RESULTS = ("jitk without a window", "jitk without a cap")
+
+
 def other_forms(description):
-    """jitk's kernels for the same sequences in tensors of another form, by name."""
-    dense = " ".join(word for word in description.split() if word.split("=")[0] not in ("varlen", "packed", "total_q", "total_k"))
-    forms = {"jitk without lengths": dense} if dense != description else {}
+    """jitk's kernels for the same sequences in tensors of another form, and for what is left out, by name."""
+    def without(*names):
+        return " ".join(word for word in description.split() if word.split("=")[0] not in names)
+    dense = without("varlen", "packed", "total_q", "total_k")
+    forms = {"jitk without lengths": dense, "jitk without a window": without("window_left", "window_right"),
+             "jitk without a cap": without("softcap")}
     if "packed=true" in description:
         forms["jitk padded"] = dense + " varlen=true"
-    return forms
+    return {name: form for name, form in forms.items() if form != description}
 
 
 def integers(values):
@@ -178,6 +204,9 @@ class FlashAttention(Attention):
             raise ArithmeticError("rows past the end of a sequence are written")
 
     def check_peer(self, result):
+        if result is None:
+            return  # of a problem that has another result
+
         def rows(tensor):
             return tensor if tensor.dim() == 3 else tensor[self.rows_exist()]
         error = relative_error(rows(result), rows(self.o))
@@ -185,7 +214,9 @@ class FlashAttention(Attention):
             raise ArithmeticError(f"another result: relative difference {error:.1e}")
 
     def torch_peers(self):
-        if self.varlen or self.packed:
+        if self.softcap:
+            return {}
+        if self.varlen or self.packed or self.has_window():
             return {"varlen_attn (torch)": self.varlen_peer()} if varlen_attn else {}
         return {name: attend(self.q, self.k, self.v, self.causal, backend) for name, backend in BACKENDS.items()}
 
@@ -200,30 +231,40 @@ class FlashAttention(Attention):
         k, v = (pack(tensor, self.key_lengths).repeat_interleave(group, 1) for tensor in (self.k, self.v))
         arguments = (q, k, v, ends(self.query_lengths), ends(self.key_lengths), max(self.query_lengths), max(self.key_lengths))
         try:
-            varlen_attn(*arguments, is_causal=self.causal)
-            return lambda: varlen_attn(*arguments, is_causal=self.causal)
+            if not self.has_window():
+                varlen_attn(*arguments, is_causal=self.causal)
+                return lambda: varlen_attn(*arguments, is_causal=self.causal)
         except TypeError:
-            return lambda: varlen_attn(*arguments, window_size=(-1, 0) if self.causal else (-1, -1))
+            pass
+        return lambda: varlen_attn(*arguments, window_size=self.window)
 
     def jitk_peers(self, runtime, device):
         forms = other_forms(self.description)
-        tensors = self.q, self.k, self.v
-        if self.packed:
-            tensors = padded(self.q, self.query_lengths, self.queries), *(padded(tensor, self.key_lengths, self.keys)
-                                                                          for tensor in (self.k, self.v))
-        o = torch.empty(self.batch, self.queries, self.heads, self.value_dim, device="cuda", dtype=torch.bfloat16)
-        lse = torch.empty(self.batch, self.heads, self.queries, device="cuda")
-        lengths = {"jitk without lengths": (), "jitk padded": (integers(self.query_lengths), integers(self.key_lengths))}
+        lengths = {name: () for name in forms}
+        lengths["jitk padded"] = integers(self.query_lengths), integers(self.key_lengths)
+        if self.query_lengths != [self.queries] * self.batch or self.key_lengths != [self.keys] * self.batch:
+            forms.pop("jitk without lengths", None)
 
         def call_of(name):
-            launch = bound(runtime.kernel(device, forms[name]), *tensors, *lengths[name], o, lse)
+            # A window is left out of what is the same form; else sequences have tensors of their own.
+            is_other = name in OTHER_RESULTS
+            tensors = self.arguments[:-2] if is_other else (*self.padded_inputs(), *lengths[name])
+            o = torch.empty_like(self.o) if is_other else torch.empty(
+                self.batch, self.queries, self.heads, self.value_dim, device="cuda", dtype=torch.bfloat16)
+            lse = torch.empty_like(self.lse) if is_other else torch.empty(self.batch, self.heads, self.queries, device="cuda")
+            launch = bound(runtime.kernel(device, forms[name]), *tensors, o, lse)
 
             def call():
                 launch()
-                return o
+                return None if is_other else o
             return call
-        are_full = self.query_lengths == [self.queries] * self.batch and self.key_lengths == [self.keys] * self.batch
-        return {name: call_of(name) for name in forms if are_full or name != "jitk without lengths"}
+        return {name: call_of(name) for name in forms}
+
+    def padded_inputs(self):
+        if not self.packed:
+            return self.q, self.k, self.v
+        keys = (padded(tensor, self.key_lengths, self.keys) for tensor in (self.k, self.v))
+        return padded(self.q, self.query_lengths, self.queries), *keys
 
 
 class PagedAttention(Attention):

@@ -213,6 +213,7 @@ void addAttentionOps(std::vector<OpSchema> &ops) {
               {"dtype", Kind::Word, "bf16", "type of Q, K and V", {"bf16", "fp16"}},
               {"out_dtype", Kind::Word, "@dtype", "type of O", {"bf16", "fp16", "fp32"}},
               {"scale", Kind::Number, "1/sqrt(head_dim)", "of the scores, in fp32", {}, 0, 65536},
+              {"softcap", Kind::Number, "0", "scores are softcap tanh(score / softcap); 0: as they are", {}, 0, 65536},
               strideAttribute("q_stride", "elements from a token of Q to the next"),
               strideAttribute("k_stride", "elements from a token of K to the next"),
               strideAttribute("v_stride", "elements from a token of V to the next"),

@@ -70,7 +70,16 @@ static Result<AttributeValue> parseInteger(const AttributeSchema &schema, std::s
   return AttributeValue(value);
 }
 
+/// Whether the text is a zero, of a number that is none where it is zero.
+static bool isNone(const AttributeSchema &schema, std::string_view text) {
+  return schema.defaultValue == "0" && !text.empty() && text.find_first_not_of("0.") == std::string_view::npos &&
+         text.find('0') != std::string_view::npos;
+}
+
 static Result<AttributeValue> canonicalNumber(const AttributeSchema &schema, std::string_view text) {
+  if (isNone(schema, text)) {
+    return AttributeValue(std::string());
+  }
   std::optional<float> value = parseNumber(text);
   if (!value || double(*value) > double(schema.maximum)) {
     return wrongValue(schema, "a number above 0 and at most " + std::to_string(schema.maximum), text);

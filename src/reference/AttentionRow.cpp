@@ -16,7 +16,8 @@ static double score(const AttentionRules &rules, const float *query, const float
     magnitude += std::fabs(double(query[i]) * key[i]);
   }
   magnitude *= std::fabs(rules.scale);
-  return sum * rules.scale;
+  sum *= rules.scale;
+  return rules.softcap > 0 ? rules.softcap * std::tanh(sum / rules.softcap) : sum;
 }
 
 AttentionRow attendRow(const AttentionRules &rules, const float *query, std::span<const float *const> keys,
@@ -27,12 +28,13 @@ AttentionRow attendRow(const AttentionRules &rules, const float *query, std::spa
     return row;
   }
   std::vector<double> weights(keys.size());
-  double maximum = -std::numeric_limits<double>::infinity(), magnitude = 0;
+  double maximum = -std::numeric_limits<double>::infinity(), magnitude = 0, largest = 0;
   for (size_t key = 0; key < keys.size(); ++key) {
     double ofKey = 0;
     weights[key] = score(rules, query, keys[key], ofKey);
     maximum = std::max(maximum, weights[key]);
     magnitude = std::max(magnitude, ofKey);
+    largest = std::max(largest, std::fabs(weights[key]));
   }
   double sum = 0;
   for (double &weight : weights) {
@@ -49,9 +51,11 @@ AttentionRow attendRow(const AttentionRules &rules, const float *query, std::spa
   // A score in fp32 is off by headDim additions (2^-23 each) of its magnitude, and by the roundings of scaling it and
   // of subtracting the maximum; that and the approximate exponential (2^-22) are the relative error of a weight and of
   // the sum. Weights are then rounded to the inputs' dtype; weighted values are added in fp32; the result is rounded
-  // once. Parts of the keys that are combined add no more than as many additions as there are keys.
+  // once. Parts of the keys that are combined add no more than as many additions as there are keys. A cap makes no
+  // error of a score larger, but its approximate tanh is off by 2^-11 of the result.
   double seen = double(keys.size());
   double scoreError = (double(rules.headDim) * 0x1p-23 + 4 * 0x1p-24) * magnitude + 0x1p-21;
+  scoreError += rules.softcap > 0 ? largest * 0x1p-11 : 0;
   double relative = rules.roundoff + 2 * scoreError + 2 * seen * 0x1p-23;
   for (size_t i = 0; i < valueDim; ++i) {
     row.bounds[i] = relative * absolute[i] + rules.outRoundoff * std::fabs(row.values[i]) + 0x1p-24;

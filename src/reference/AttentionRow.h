@@ -17,6 +17,7 @@ struct AttentionRules {
   double roundoff;     ///< of the weights, which are rounded to the inputs' dtype
   double outRoundoff;  ///< of the output
   double lseOfNothing; ///< where no key is attended to
+  double softcap = 0;  ///< scores become softcap tanh(score / softcap); 0: none
 };
 
 /// A row of the output and its log-sum-exp, with their error bounds.

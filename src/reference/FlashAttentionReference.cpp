@@ -13,10 +13,10 @@ namespace {
 /// The problem's sizes and operands.
 struct Attention {
   int64_t heads, keyHeads, headDim, valueDim;
-  double scale;        ///< of the scores
-  int64_t left, right; ///< keys that a query sees before and after its diagonal
-  double roundoff;     ///< of the weights, which are rounded to the inputs' dtype
-  double outRoundoff;  ///< of the output
+  double scale, softcap; ///< of the scores
+  int64_t left, right;   ///< keys that a query sees before and after its diagonal
+  double roundoff;       ///< of the weights, which are rounded to the inputs' dtype
+  double outRoundoff;    ///< of the output
   std::vector<float> q, k, v;
   std::vector<TokenSpan> queries, keys; ///< of each sequence
 };
@@ -40,7 +40,8 @@ static AttentionRow attend(const Attention &p, size_t sequence, int64_t head, in
                        .scale = p.scale,
                        .roundoff = p.roundoff,
                        .outRoundoff = p.outRoundoff,
-                       .lseOfNothing = -std::numeric_limits<double>::infinity()};
+                       .lseOfNothing = -std::numeric_limits<double>::infinity(),
+                       .softcap = p.softcap};
   int64_t row = (p.queries[sequence].begin + query) * p.heads + head;
   return attendRow(rules, p.q.data() + row * p.headDim, keys, values);
 }
@@ -54,6 +55,7 @@ static Attention gather(const Description &description, const Sizes &sizes, cons
           .headDim = sizes["head_dim"],
           .valueDim = sizes["value_dim"],
           .scale = numberOf("scale", description),
+          .softcap = numberOf("softcap", description),
           .left = reachOf(description.integer("window_left")),
           .right = description.flag("causal") ? 0 : reachOf(description.integer("window_right")),
           .roundoff = unitRoundoff(description.word("dtype")),

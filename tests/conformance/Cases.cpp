@@ -375,6 +375,20 @@ const std::vector<checked::Problem> &edgeCases() {
       {"flash_attention batch=* heads=2 seq_q=* seq_k=* head_dim=64 window_left=50 window_right=20",
        {{"batch", 1}, {"seq_q", 7}, {"seq_k", 0}}},
 
+      // flash_attention with a cap on the scores: far below them, about as large, above, beside each kind of mask.
+      {"flash_attention heads=2 kv_heads=1 seq_q=140 seq_k=300 head_dim=64 causal=true softcap=0.5", {}},
+      {"flash_attention heads=2 kv_heads=1 seq_q=140 seq_k=900 head_dim=64 softcap=20", {}, 1, {}, sharpenScores},
+      {"flash_attention heads=1 seq_q=300 head_dim=128 causal=true softcap=50 window_left=100 dtype=fp16",
+       {},
+       1,
+       {},
+       sharpenScores},
+      {"flash_attention batch=2 heads=1 seq_q=70 seq_k=100 head_dim=80 softcap=1.5 scale=0.3 window_right=7", {}},
+      {"flash_attention batch=3 heads=2 seq_q=150 seq_k=200 total_q=330 total_k=410 head_dim=256 packed=true softcap=2",
+       {}},
+      {"flash_attention batch=3 heads=2 kv_heads=1 seq_q=40 seq_k=72 head_dim=64 causal=true varlen=true softcap=1",
+       {}},
+
       // fp8_block_matmul: scale blocks that are whole and cut in each dimension.
       {"fp8_block_matmul m=64 n=128 k=128 out_dtype=fp16", {}},
       {"fp8_block_matmul m=17 n=200 k=300 out_dtype=bf16", {}},
@@ -776,6 +790,7 @@ const std::vector<checked::Problem> &configurationCases() {
       {"flash_attention heads=1 seq_q=70 seq_k=200 head_dim=192 value_dim=128", {}},
       {"flash_attention batch=3 heads=2 seq_q=150 seq_k=200 total_q=330 total_k=410 head_dim=128 packed=true", {}},
       {"flash_attention heads=2 seq_q=2100 seq_k=2150 head_dim=64 window_left=100 window_right=60", {}},
+      {"flash_attention heads=2 seq_q=200 seq_k=300 head_dim=128 causal=true softcap=1", {}},
       {"fp8_block_matmul m=200 n=328 k=272", {}},
       {"fp8_block_matmul m=200 n=328 k=1008", {}}, // scales by TMA
       {"fp8_block_matmul m=20 n=72 k=4080 out_dtype=fp16", {}},
@@ -891,6 +906,7 @@ const std::vector<checked::Problem> &fullSizes() {
       {"flash_attention batch=6 heads=16 kv_heads=2 seq_q=700 seq_k=2000 head_dim=256 causal=true varlen=true", {}},
       {"flash_attention batch=2 heads=32 kv_heads=8 seq_q=8192 head_dim=128 causal=true window_left=1024", {}},
       {"flash_attention batch=4 heads=16 seq_q=4096 head_dim=64 window_left=256 window_right=256", {}},
+      {"flash_attention batch=4 heads=32 kv_heads=8 seq_q=2048 head_dim=128 causal=true softcap=2", {}},
       {"fp8_block_matmul m=128 n=256 k=512 out_dtype=fp16", {}},
       {"fp8_block_matmul m=64 n=128 k=128 out_dtype=fp16", {}},
       {"fp8_block_matmul m=256 n=256 k=256 out_dtype=fp16", {}},

@@ -56,7 +56,7 @@ flash_attention heads=1 seq_q=2100 seq_k=200 head_dim=64 configuration=192x128.q
 flash_attention heads=1 seq_q=140 seq_k=200 head_dim=256 causal=true configuration=128x64.q1.s2
 flash_attention heads=1 seq_q=140 seq_k=200 head_dim=192 value_dim=128 causal=true configuration=128x128.q1.s1
 flash_attention heads=1 seq_q=20 seq_k=70 head_dim=48
-flash_attention heads=2 seq_q=300 seq_k=350 head_dim=128 causal=true window_left=90 configuration=128x128.q2.s2
+flash_attention heads=2 seq_q=300 seq_k=350 head_dim=128 causal=true window_left=90 softcap=5 configuration=128x128.q2.s2
 fp8_block_matmul m=200 n=328 k=272
 fp8_block_matmul m=200 n=328 k=1024
 fp8_block_matmul m=20 n=264 k=272

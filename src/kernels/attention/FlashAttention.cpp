@@ -13,13 +13,12 @@
 #include "src/kernels/attention/AttentionSequences.h"
 #include "src/kernels/attention/AttentionWindow.h"
 #include "src/kernels/attention/PersistentAttention.h"
+#include "src/kernels/attention/ScoreScale.h"
 #include "src/kernels/vocabulary/DimensionParts.h"
 #include "src/kernels/vocabulary/OnlineSoftmax.h"
 #include "src/kernels/vocabulary/Raster.h"
-#include "src/ops/ScalarDefault.h"
 
 #include <limits>
-#include <numbers>
 
 using namespace mlir;
 
@@ -205,8 +204,8 @@ Value FlashAttentionWriter::scores(Value keyRows, Value firstKey, bool masked) {
   for (auto [query, key] : llvm::zip_equal(queryBuffers_, keyBuffers_)) {
     product = b.dot(b.read(query), b.transpose(b.read(key)), product);
   }
-  double scale = std::numbers::log2e * numberOf("scale", description_);
-  Value scaled = b.mulf(product, b.full(scale, {tile_.m, tile_.n}, b.getF32Type()));
+  ScoreScale scale(description_);
+  Value scaled = b.mulf(scale.capped(b, product), b.full(scale.factor(), {tile_.m, tile_.n}, b.getF32Type()));
   if (!masked) {
     return scaled;
   }

@@ -2,6 +2,7 @@
 
 #include "src/kernels/attention/AttentionSequences.h"
 #include "src/kernels/attention/AttentionWindow.h"
+#include "src/kernels/attention/ScoreScale.h"
 #include "src/kernels/vocabulary/DimensionParts.h"
 #include "src/kernels/vocabulary/ItemQueue.h"
 #include "src/kernels/vocabulary/KernelProgram.h"
@@ -11,10 +12,8 @@
 #include "src/kernels/vocabulary/Roles.h"
 #include "src/kernels/vocabulary/TileRows.h"
 #include "src/kernels/vocabulary/TileStore.h"
-#include "src/ops/ScalarDefault.h"
 
 #include <limits>
-#include <numbers>
 
 using namespace mlir;
 
@@ -86,7 +85,7 @@ struct Shapes {
                       ///< end cuts
   bool votesOnSums; ///< weights are added up beside the products of the block before, not where the assembler has room
   bool isVarlen;    ///< each sequence has its own lengths
-  double scale;
+  ScoreScale scale;
 };
 
 /// A tile of queries of one head.
@@ -172,6 +171,7 @@ private:
   Value isMaskedOf(Value index, Value numMasked, Value firstCut);
   Value endOfSeenBlocks(const WorkItem &item, Value first);
   State skipBlocks(Value count, State state);
+  llvm::SmallVector<Value> capped(ValueRange scores);
   llvm::SmallVector<Value> mask(ValueRange scores, const WorkItem &item, Value index);
   State firstBlock(const WorkItem &item, const RingPosition &queries, Value index, State state);
   State nextBlock(const WorkItem &item, const RingPosition &queries, Value index, State state, Value isMasked);
@@ -194,7 +194,7 @@ Shapes::Shapes(const Description &description, const AttentionTile &chosen, MLIR
       headParts(splitDimension(headDim, kLeastPart)), valueParts(splitDimension(valueDim, kLeastPart)),
       type(elementTypeOf(description.word("dtype"), context)),
       outputType(elementTypeOf(description.word("out_dtype"), context)), isVarlen(sequences.differ()),
-      scale(std::numbers::log2e * numberOf("scale", description)) {
+      scale(description) {
   const Dimension &keys = description.dimension("seq_k");
   isRagged = isVarlen || (keys.isStatic() ? keys.value : keys.divisor) % tile.keys != 0;
   const Dimension &queries = description.dimension("seq_q");
@@ -479,6 +479,10 @@ llvm::SmallVector<Value> AttentionConsumer::rescaled(ValueRange accumulators, Va
   return results;
 }
 
+llvm::SmallVector<Value> AttentionConsumer::capped(ValueRange scores) {
+  return llvm::map_to_vector(scores, [&](Value part) { return shapes_.scale.capped(b, part); });
+}
+
 llvm::SmallVector<Value> AttentionConsumer::mask(ValueRange scores, const WorkItem &item, Value index) {
   // The first key that a row does not see, counted from the block's first, and the first that it does.
   const AttentionWindow &window = shapes_.window;
@@ -591,10 +595,11 @@ AttentionConsumer::State AttentionConsumer::firstBlock(const WorkItem &item, con
   llvm::SmallVector<Value> scores = b.awaitProducts(startScores(queries, state.keys), 0);
   k_.keys_->release(state.keys.slot);
   state.keys = k_.keys_->next(state.keys);
+  scores = capped(scores);
   if (shapes_.window.isBounded() || shapes_.isRagged) {
     scores = mask(scores, item, index);
   }
-  SoftmaxParts parts = accumulateLazily(b, state.softmax, scores, shapes_.scale);
+  SoftmaxParts parts = accumulateLazily(b, state.softmax, scores, shapes_.scale.factor());
   state.softmax = parts.state;
   state.weights = rounded(parts.weights);
   return state;
@@ -609,10 +614,11 @@ AttentionConsumer::State AttentionConsumer::nextBlock(const WorkItem &item, cons
   scores = b.awaitProducts(scores, unsigned(state.weights.size() * sums.size()));
   k_.keys_->release(state.keys.slot);
   state.keys = k_.keys_->next(state.keys);
+  scores = capped(scores);
   if (isMasked) {
     scores = b.ifThen(isMasked, [&] { return mask(scores, item, index); }, scores);
   }
-  SoftmaxParts parts = accumulateLazily(b, state.softmax, scores, shapes_.scale);
+  SoftmaxParts parts = accumulateLazily(b, state.softmax, scores, shapes_.scale.factor());
   Value isRescaled = b.warpAny(parts.isRescaled);
   if (shapes_.votesOnSums) {
     // Sums are needed late, and would be made behind the products that run. A vote cannot be: no sum is below 0.

@@ -157,6 +157,14 @@ TEST_CASE("the ends of a window lie anywhere in a block") {
         {{"seq_lens_q", {400, 65, 130}}, {"seq_lens_k", {500, 300, 20}}});
 }
 
+TEST_CASE("a cap on the scores, beside each mask and in each number of parts") {
+  check("heads=1 seq_q=450 head_dim=16 softcap=0.3 causal=true", {.rows = 192, .keys = 64}, oneDevice(1));
+  check("heads=1 seq_q=130 seq_k=200 head_dim=16 softcap=1 window_left=40", {.rows = 128, .keys = 112}, oneDevice(2));
+  check("heads=1 seq_q=60 seq_k=70 head_dim=96 softcap=2", {.rows = 64, .keys = 48}, oneDevice(3));
+  check("batch=2 heads=1 seq_q=75 seq_k=90 head_dim=16 value_dim=64 softcap=0.5 varlen=true", {.rows = 128, .keys = 32},
+        oneDevice(4), {{"seq_lens_q", {70, 3}}, {"seq_lens_k", {45, 90}}});
+}
+
 TEST_CASE("packed sequences begin and end anywhere in a tile") {
   // Sequences of every length above, one right behind the other: where one ends the next one's rows lie in its tile.
   std::vector<reference::Number> queries = {0}, keys = {0};

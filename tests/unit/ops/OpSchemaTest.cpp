@@ -215,6 +215,19 @@ TEST_CASE("what is no number above 0 is refused") {
   }
 }
 
+TEST_CASE("a number that is none where it is zero may be given as zero") {
+  const std::string op = "flash_attention heads=1 seq_q=1 head_dim=64";
+  for (const char *text : {"0", "0.0", "0.", ".00"}) {
+    CAPTURE(text);
+    CHECK(parseDescription(op + " softcap=" + text)->toString() == parseDescription(op)->toString());
+  }
+  for (const char *text : {"", ".", "-0", "-1", "0x0"}) {
+    CAPTURE(text);
+    CHECK(failure(op + " softcap=" + text) ==
+          "attribute softcap must be a number above 0 and at most 65536: got '" + std::string(text) + "'");
+  }
+}
+
 TEST_CASE("shapes follow flags and sums, and tensors that are not there are left out") {
   auto shapesOf = [](std::string_view line) {
     Result<Description> description = parseDescription(line);

@@ -84,7 +84,7 @@ TEST_CASE("attention has the scores that its sequences and windows leave") {
 
 TEST_CASE("the lists of the project can be read and have a roof") {
   for (const char *list : {"flash_attention", "fp8_block_matmul", "gated_delta_rule", "grouped_fp8_block_matmul",
-                           "matmul", "mla_decode", "packed", "paged_attention", "peers", "varlen"}) {
+                           "matmul", "mla_decode", "packed", "paged_attention", "peers", "varlen", "windows"}) {
     for (const Problem &problem : readProblems(std::string(JITK_PROBLEMS "/") + list + ".txt")) {
       CAPTURE(problem.text);
       CHECK(workOf(problem).roof() > 0);

@@ -117,6 +117,29 @@ TEST_SUITE("reference/Reference") {
     CHECK(expected[1].values[2] == doctest::Approx(std::log(2.0)));
   }
 
+  TEST_CASE("a window has both ends at the diagonal's distance, and a cap bends scores before they are masked") {
+    // Values are the numbers of the keys; equal scores average those in the window.
+    std::vector<float> q(2 * 16, 0), k(5 * 16, 0), v(5 * 16, 0);
+    for (int key = 0; key < 5; ++key) {
+      v[size_t(key) * 16] = float(key);
+    }
+    std::string window = "flash_attention heads=1 seq_q=2 seq_k=5 head_dim=16 out_dtype=fp32 window_left=2";
+    auto both = expectationOf(window + " window_right=1", {{"q", q}, {"k", k}, {"v", v}});
+    CHECK(both[0].values[0] == doctest::Approx((1 + 2 + 3 + 4) / 4.0)); // the diagonal is key 3
+    CHECK(both[0].values[16] == doctest::Approx((2 + 3 + 4) / 3.0));
+    auto causal = expectationOf(window + " causal=true", {{"q", q}, {"k", k}, {"v", v}});
+    CHECK(causal[0].values[0] == doctest::Approx((1 + 2 + 3) / 3.0));
+    // Scores of 0 and 8 / 4 = 2, with the scale 1/4, become 0 and 3 tanh(2/3).
+    q[0] = 2;
+    k[4 * 16] = 4;
+    auto capped = expectationOf("flash_attention heads=1 seq_q=2 seq_k=5 head_dim=16 out_dtype=fp32 softcap=3 "
+                                "window_left=1",
+                                {{"q", q}, {"k", k}, {"v", v}});
+    double weight = std::exp(3 * std::tanh(2.0 / 3));
+    CHECK(capped[1].values[0] == doctest::Approx(std::log(2 + weight)));
+    CHECK(capped[0].values[0] == doctest::Approx((2 + 3 + 4 * weight) / (2 + weight)));
+  }
+
   TEST_CASE("latent decoding takes the first channels of a key as its value, and +inf for no key") {
     // Two sequences: one key of page 1, and none. The scores do not matter where there is one key.
     std::string text =

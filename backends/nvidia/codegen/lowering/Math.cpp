@@ -63,6 +63,7 @@ struct F32 {
   Value floor(Value x) { return LLVM::FFloorOp::create(b, b.loc(), x); }
 
   Value tanh(Value x);
+  Value approximateTanh(Value x) { return b.instValue("tanh.approx.f32", x); }
   Value erf(Value x);
   Value sin(Value x) { return b.instValue("sin.approx.f32", reduceAngle(x)); }
   Value cos(Value x) { return b.instValue("cos.approx.f32", reduceAngle(x)); }
@@ -185,6 +186,13 @@ static LogicalResult lowerExp2(math::Exp2Op op, FunctionLowering &f) {
   });
 }
 
+/// An approximation is one instruction, which is off by 2^-11 of the result.
+static LogicalResult lowerTanh(math::TanhOp op, FunctionLowering &f) {
+  bool isApproximate = arith::bitEnumContainsAny(op.getFastmath(), arith::FastMathFlags::afn);
+  return isApproximate ? lowerUnary<math::TanhOp, &F32::approximateTanh>(op, f)
+                       : lowerUnary<math::TanhOp, &F32::tanh>(op, f);
+}
+
 static LogicalResult lowerDivide(arith::DivFOp op, FunctionLowering &f) {
   if (f.elementType(op.getType()).isF64()) {
     return lowerDirectly<arith::DivFOp, LLVM::FDivOp>(op, f);
@@ -269,7 +277,7 @@ void populateMathLowerings(LoweringTable &table) {
   table.add(lowerUnaryOrWide<math::RsqrtOp, &F32::rsqrt, &DoubleMath::rsqrt>);
   table.add(lowerUnary<math::SinOp, &F32::sin>);
   table.add(lowerUnary<math::CosOp, &F32::cos>);
-  table.add(lowerUnary<math::TanhOp, &F32::tanh>);
+  table.add(lowerTanh);
   table.add(lowerUnary<math::ErfOp, &F32::erf>);
   table.add(lowerBinary<math::PowFOp, &F32::pow>);
   table.add(lowerSquareRoot);
