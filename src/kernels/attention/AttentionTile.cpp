@@ -4,6 +4,7 @@
 #include "src/kernels/attention/AttentionSequences.h"
 #include "src/kernels/attention/AttentionWindow.h"
 #include "src/kernels/vocabulary/DimensionParts.h"
+#include "src/ops/ScalarDefault.h"
 #include "src/runtime/SharedMemory.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -34,6 +35,7 @@ constexpr double kL2BytesPerClock = 64;       ///< of one multiprocessor
 constexpr double kMemoryBytesPerClock = 2400; ///< of all, at what copies reach
 /// Of the scores of 64 queries and a key: four of exponentials, and measured the rest.
 constexpr double kClocksOfKey = 6.7;
+constexpr double kClocksOfCap = 4.5;  ///< more with a cap: four of its tanh, and a multiplication
 constexpr double kScoreLatency = 430; ///< from the end of a product to the first exponential, and what starts the next
 /// Measured: how much of the time until its scores are there a consumer leaves unused; of one, of two, of three.
 constexpr double kExposed[] = {0.88, 0.6, 0.2};
@@ -60,7 +62,8 @@ struct Problem {
       : headDim(description.integer("head_dim")), valueDim(description.integer("value_dim")),
         outputBytes(description.word("out_dtype") == "fp32" ? 4 : 2),
         queries(sizeOf(description.dimension("seq_q"), 4096)), keys(sizeOf(description.dimension("seq_k"), 8192)),
-        window(description), isVarlen(AttentionSequences(description).differ()),
+        window(description), clocksOfKey(kClocksOfKey + (numberOf("softcap", description) > 0 ? kClocksOfCap : 0)),
+        isVarlen(AttentionSequences(description).differ()),
         mostHeads(mostOf(description.dimension("batch")) * mostOf(description.dimension("heads"))),
         mostQueries(mostOf(description.dimension("seq_q"))),
         heads(sizeOf(description.dimension("batch"), 64) * sizeOf(description.dimension("heads"), 32)),
@@ -71,6 +74,7 @@ struct Problem {
   int64_t headDim, valueDim, outputBytes;
   int64_t queries, keys;
   AttentionWindow window;
+  double clocksOfKey; ///< of the units beside the tensor cores, for 64 queries
   bool isVarlen;
   double mostHeads; ///< of all sequences
   double mostQueries;
@@ -116,7 +120,7 @@ double blockClocks(const AttentionTile &tile, const Problem &problem) {
   auto consumers = double(tile.numConsumers());
   double scores = scoreClocks(tile, problem);
   double outputs = double(tile.keys) / 16 * productClocks(problem.valueDim);
-  double units = kClocksOfKey * double(tile.keys);
+  double units = problem.clocksOfKey * double(tile.keys);
   double l2 = double(tile.keys * (problem.headDim + problem.valueDim) * kElementBytes) / kL2BytesPerClock;
   double exposed = kExposed[tile.numConsumers() - 1] * (scores + kScoreLatency);
   return std::max({consumers * (scores + outputs), consumers * units, l2}) + exposed;

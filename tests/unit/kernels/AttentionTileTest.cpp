@@ -64,6 +64,14 @@ static double clocksOf(const std::string &text, const std::string &name) {
   return 0;
 }
 
+TEST_CASE("windows and caps count") {
+  const std::string text = "batch=4 heads=32 seq_q=8192 head_dim=64", name = "192x128.q2.s2";
+  double whole = clocksOf(text, name), window = clocksOf(text + " causal=true window_left=1024", name);
+  CHECK(window < clocksOf(text + " causal=true", name) / 2);
+  CHECK(window > whole / 16);
+  CHECK(clocksOf(text + " softcap=30", name) > 1.3 * whole);
+}
+
 TEST_CASE("the model orders tiles as they were measured on an H200") {
   // Ratios of times in one process, of the page of the day's measurements.
   constexpr struct {
