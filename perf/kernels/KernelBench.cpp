@@ -32,6 +32,7 @@
 #include <fstream>
 #include <functional>
 #include <iterator>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <sstream>
 
@@ -197,9 +198,12 @@ private:
   struct Peer {
     std::string name;
     std::function<void(void *)> enqueue;
+    std::string roundedTo = {}; ///< before the type of the result; empty: nothing is
   };
 
   void time(const Problem &problem, Measurement &result);
+  /// The one that the kernel is built in; empty where there is one way, or one for each range of a size.
+  std::string configurationOf(const Problem &problem) const;
   /// Runs the kernel once and compares its last tensor; how. Throws where the result is wrong.
   std::string check(const Problem &problem, const Tensors &tensors, const std::function<void(void *)> &enqueue,
                     const Peer &other) const;
@@ -260,8 +264,9 @@ static Defined definedOf(const Problem &problem) {
 /// How far two results may lie apart. In 16 bits both sum k products of N(0,1) in fp32 and round once: they differ by
 /// one unit of the largest sum, about 6 sqrt(k). In fp8 both may be off by what the tensor cores cut off of sums of
 /// blocks: 2^-8 of the result's RMS bounds it, as for the reference.
-static double boundOf(const Problem &problem, const std::vector<float> &wanted) {
+static double boundOf(const Problem &problem, const std::vector<float> &wanted, const std::string &roundedTo) {
   double k = double(problem.size("k")), unit = 2 * reference::unitRoundoff(problem.description.word("out_dtype"));
+  unit = std::max(unit, roundedTo.empty() ? 0 : 2 * reference::unitRoundoff(roundedTo));
   if (problem.description.op() == "matmul") {
     return unit * 6 * std::sqrt(k) + 1e-6 * k;
   }
@@ -304,7 +309,7 @@ std::vector<float> KernelBench::resultOf(const Tensors &tensors, const std::func
 void KernelBench::compare(const Problem &problem, const Tensors &tensors, const std::function<void(void *)> &enqueue,
                           const Peer &other, double bounds) const {
   std::vector<float> ours = resultOf(tensors, enqueue), theirs = resultOf(tensors, other.enqueue);
-  double bound = bounds * boundOf(problem, theirs);
+  double bound = bounds * boundOf(problem, theirs, other.roundedTo);
   Defined defined = definedOf(problem);
   std::atomic<size_t> wrong = ours.size();
   reference::forEachBlock(ours.size(), [&](size_t, size_t first, size_t end) {
@@ -326,22 +331,21 @@ KernelBench::Peer KernelBench::separateKernels(const Problem &problem, const Ten
       !timing::SeparateEpilogue::follows(productOf(problem))) {
     return {};
   }
-  timing::Product product = productOf(problem), bare = product;
-  bare.hasBias = bare.hasAddend = false;
-  bare.activation = "none";
+  timing::Product product = productOf(problem), bare = timing::SeparateEpilogue::bare(product);
   timing::ProductAddresses addresses = addressesOf(tensors), ofBare = addresses;
-  // What C holds must last until it is added.
-  if (product.hasAddend && addresses.addend == addresses.c) {
-    auto bytes = uint64_t(product.m * product.n) * (product.outDtype == "fp32" ? 4 : 2);
-    bareProduct_ = api::Buffer(device_, bytes);
+  // What C holds must last until it is added, and the bare product may be narrower.
+  if ((product.hasAddend && addresses.addend == addresses.c) || bare.outDtype != product.outDtype) {
+    bareProduct_ = api::Buffer(device_, uint64_t(product.m * product.n) * (bare.outDtype == "fp32" ? 4 : 2));
     ofBare.c = bareProduct_.address();
   }
   ofBare.addend = ofBare.c;
   auto epilogue = std::make_shared<timing::SeparateEpilogue>(runtime_, device_, product);
-  return {"cuBLASLt and a separate kernel", [=, multiply = cublas_->best(bare, ofBare)](void *stream) {
+  return {"cuBLASLt and a separate kernel",
+          [=, multiply = cublas_->best(bare, ofBare)](void *stream) {
             multiply(stream);
             epilogue->run(ofBare.c, addresses, stream);
-          }};
+          },
+          bare.outDtype};
 }
 
 /// The description of the same product with all sizes in it; empty where it has them, or is none.
@@ -428,13 +432,13 @@ KernelBench::Peer KernelBench::yardstick(const Problem &problem, const Peer &oth
   if (problem.description.op() == "matmul") {
     return other;
   }
-  std::string text = timing::bf16Yardstick(problem.description, problem.sizes);
-  if (text.empty() || !cublas_) {
+  std::optional<timing::Yardstick> found = timing::bf16Yardstick(problem.description, problem.sizes);
+  if (!found || !cublas_) {
     return {};
   }
-  Problem product = {text, text, *parseDescription(text), {}, {}};
-  peerTensors_ = std::make_unique<Tensors>(device_, gpu_, product);
-  return {"cuBLASLt bf16, best of 8", cublas_->best(productOf(product), addressesOf(*peerTensors_))};
+  Problem tensors = {found->tensors, found->tensors, *parseDescription(found->tensors), {}, {}};
+  peerTensors_ = std::make_unique<Tensors>(device_, gpu_, tensors);
+  return {found->name, cublas_->best(found->product, addressesOf(*peerTensors_))};
 }
 
 std::vector<KernelBench::Peer> KernelBench::deepGemmKernels(const Problem &problem, const Tensors &tensors) {
@@ -468,6 +472,19 @@ std::vector<KernelBench::Peer> KernelBench::deepGemmKernels(const Problem &probl
   return peers;
 }
 
+std::string KernelBench::configurationOf(const Problem &problem) const {
+  const Description &description = problem.description;
+  auto named = description.attributes().find("configuration");
+  if (named == description.attributes().end() || !problem.sizes.empty()) {
+    return "";
+  }
+  if (std::string name = description.word("configuration"); !name.empty()) {
+    return name;
+  }
+  auto all = nlohmann::json::parse(runtime_.configurations(api::Description::parse(problem.text), device_.target()));
+  return all.empty() ? "" : all.front()["name"];
+}
+
 void KernelBench::time(const Problem &problem, Measurement &result) {
   api::Kernel kernel = api::Kernel::obtain(runtime_, device_, api::Description::parse(problem.text));
   jitk_kernel_info_t info = kernel.info();
@@ -477,6 +494,7 @@ void KernelBench::time(const Problem &problem, Measurement &result) {
   result.threads = info.threads;
   result.compileMilliseconds = info.build_ms + info.lower_ms + info.llvm_ms;
   result.assembleMilliseconds = info.assemble_ms;
+  result.configuration = configurationOf(problem);
 
   Tensors tensors(device_, gpu_, problem);
   std::vector<int64_t> sizes;

@@ -32,6 +32,9 @@ std::string Report::json() const {
     entry["roof_us"] = m.work.roof();
     entry["share_of_roof"] = m.work.roof() / time;
     entry["peak_tflops"] = m.work.peakFlops / 1e12;
+    if (!m.configuration.empty()) {
+      entry["configuration"] = m.configuration;
+    }
     entry["registers"] = m.registers;
     entry["spill_bytes"] = m.spillBytes;
     entry["shared_bytes"] = m.sharedBytes;

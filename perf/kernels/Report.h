@@ -26,8 +26,9 @@ struct Measurement {
   Work work;
   Times times;
   std::vector<PeerTimes> peers;
-  std::string check;   ///< how the result was checked before: "whole matrix against cuBLASLt"
-  std::string failure; ///< why nothing was measured; empty if it was
+  std::string check;         ///< how the result was checked before: "whole matrix against cuBLASLt"
+  std::string configuration; ///< "128x256"; empty where there is one way, or several by size
+  std::string failure;       ///< why nothing was measured; empty if it was
   uint32_t registers = 0, spillBytes = 0, sharedBytes = 0, threads = 0;
   double compileMilliseconds = 0, assembleMilliseconds = 0;
 };

@@ -22,15 +22,20 @@ __device__ float activate(float x) {
   return x;
 }
 
-extern "C" __global__ void epilogue(const Vector *product, const Vector *bias, const Vector *addend, Vector *c,
+struct alignas(sizeof(Source) * kValues) SourceVector {
+  Source values[kValues];
+};
+
+extern "C" __global__ void epilogue(const SourceVector *product, const Vector *bias, const Vector *addend, Vector *c,
                                     long long numVectors, int vectorsOfRow) {
   long long i = blockIdx.x * 256LL + threadIdx.x;
   if (i >= numVectors) return;
-  Vector x = product[i], y, z;
+  SourceVector source = product[i];
+  Vector x, y, z;
   if (HAS_BIAS) y = bias[i % vectorsOfRow];
   if (HAS_ADDEND) z = addend[i];
   for (int k = 0; k < kValues; ++k) {
-    float sum = float(x.values[k]);
+    float sum = float(source.values[k]);
     if (HAS_BIAS) sum += float(y.values[k]);
     if (HAS_ADDEND) sum += float(z.values[k]);
     x.values[k] = Element(activate(sum));
@@ -40,7 +45,21 @@ extern "C" __global__ void epilogue(const Vector *product, const Vector *bias, c
 )";
 
 bool SeparateEpilogue::follows(const Product &product) {
-  return product.hasBias || product.hasAddend || product.activation != "none";
+  return product.hasBias || product.hasAddend || product.activation != "none" || product.outDtype == "fp32";
+}
+
+Product SeparateEpilogue::bare(const Product &product) {
+  Product bare = product;
+  // What is added in fp32 was a sum in fp32 before.
+  bool widensAlone = !product.hasBias && !product.hasAddend && product.activation == "none";
+  bare.outDtype = widensAlone ? product.dtype : product.outDtype;
+  bare.hasBias = bare.hasAddend = false;
+  bare.activation = "none";
+  return bare;
+}
+
+static const char *typeOf(const std::string &dtype) {
+  return dtype == "bf16" ? "__nv_bfloat16" : dtype == "fp16" ? "__half" : "float";
 }
 
 static api::Description describe(const Product &product) {
@@ -51,20 +70,22 @@ static api::Description describe(const Product &product) {
   }
   const std::string &activation = product.activation;
   const char *number = activation == "relu" ? "1" : activation == "gelu_tanh" ? "2" : activation == "silu" ? "3" : "0";
-  const char *type = product.outDtype == "bf16" ? "__nv_bfloat16" : product.outDtype == "fp16" ? "__half" : "float";
+  std::string source = SeparateEpilogue::bare(product).outDtype;
   int64_t vectors = product.m * (product.n / elements);
-  std::string tensor = product.outDtype + "[" + std::to_string(product.m) + ", " + std::to_string(product.n) + "]";
+  std::string shape = "[" + std::to_string(product.m) + ", " + std::to_string(product.n) + "]";
+  std::string tensor = product.outDtype + shape;
   auto optional = [](bool isThere, const std::string &text) { return isThere ? text : "uint8[16]"; };
   return api::Description::create(
       "user_kernel",
       {{"language", "cuda"},
        {"entry", "epilogue"},
        {"source", kSource},
-       {"options", std::string("-DElement=") + type + " -DACTIVATION=" + number + " -DHAS_BIAS=" +
-                       (product.hasBias ? "1" : "0") + " -DHAS_ADDEND=" + (product.hasAddend ? "1" : "0")},
+       {"options", std::string("-DElement=") + typeOf(product.outDtype) + " -DSource=" + typeOf(source) +
+                       " -DACTIVATION=" + number + " -DHAS_BIAS=" + (product.hasBias ? "1" : "0") +
+                       " -DHAS_ADDEND=" + (product.hasAddend ? "1" : "0")},
        {"block", "256"},
        {"grid", std::to_string((vectors + 255) / 256)},
-       {"arguments", "product: read " + tensor + ", bias: read " +
+       {"arguments", "product: read " + source + shape + ", bias: read " +
                          optional(product.hasBias, product.outDtype + "[" + std::to_string(product.n) + "]") +
                          ", addend: read " + optional(product.hasAddend, tensor) + ", c: updated " + tensor +
                          ", vectors: int64 = " + std::to_string(vectors) +

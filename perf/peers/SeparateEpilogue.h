@@ -1,5 +1,6 @@
 // What follows a product as a kernel of its own: c = activation(product + bias + addend), element by element, rounded
-// to c's type a second time. The peer of a kernel whose epilogue does it in registers.
+// to c's type a second time; or c in fp32 of a product in 16 bits. The peer of a kernel whose epilogue does it in
+// registers.
 
 #pragma once
 
@@ -16,8 +17,11 @@ public:
   SeparateEpilogue(const api::Runtime &runtime, const api::Device &device, const Product &product);
   /// Whether anything follows the product.
   static bool follows(const Product &product);
+  /// The product without what follows it: in c's type, but where nothing follows than that c is fp32.
+  static Product bare(const Product &product);
 
-  /// `source` is the bare product in c's type; it may be c. Of `tensors` what the product has is read, and c written.
+  /// `source` is the bare product; it may be c where it has c's type. Of `tensors` what the product has is read, and c
+  /// written.
   void run(uint64_t source, const ProductAddresses &tensors, void *stream) const;
 
 private:

@@ -101,6 +101,15 @@ def peer_contenders(problem, runtime, device):
             print(f"  {name} left out: {type(failure).__name__}: {str(failure).splitlines()[0][:150]}", file=sys.stderr)
 
 
+def configuration_of(runtime, device, description):
+    """The one that the kernel is built in; empty where there is one way, or one for each range of a size."""
+    named = [word.partition("=")[2] for word in description.split() if word.startswith("configuration=")]
+    if named or "=*" in description:
+        return "".join(named)
+    ways = json.loads(runtime.configurations(description, device.target))
+    return ways[0]["name"] if ways else ""
+
+
 def measure(runtime, device, problem, rounds, contenders=lambda problem: []):
     """The row of a problem. `contenders` makes others than the problem's own peers."""
     kernel = runtime.kernel(device, problem.description)
@@ -112,8 +121,9 @@ def measure(runtime, device, problem, rounds, contenders=lambda problem: []):
     peers = [*contenders(problem), *peer_contenders(problem, runtime, device)]
     take_turns([ours, *peers], rounds)
     info, us, moved = kernel.info(), statistics.median(ours.times), problem.moved()
-    return {"problem": problem.text, "median_us": us, "least_us": min(ours.times),
-            "tflops": problem.flops / us * 1e-6, "gb_per_s": moved / us * 1e-3,
+    configuration = configuration_of(runtime, device, problem.description)
+    return {"problem": problem.text, **({"configuration": configuration} if configuration else {}), "median_us": us,
+            "least_us": min(ours.times), "tflops": problem.flops / us * 1e-6, "gb_per_s": moved / us * 1e-3,
             "roof_us": 1e6 * max(problem.flops / problem.peak, moved / MEMORY), "peak_tflops": problem.peak * 1e-12,
             "registers": info["registers"], "spill_bytes": info["spill_bytes"], "shared_bytes": info["shared_bytes"],
             "threads": info["threads"], "compile_ms": info["build_ms"] + info["lower_ms"] + info["llvm_ms"],

@@ -4,7 +4,7 @@ import typing
 
 import results
 
-EPILOGUES = ("bias=true", "residual=true", "accumulate=true", "activation=")
+EPILOGUES = ("bias=true", "residual=true", "accumulate=true", "activation=", "out_dtype=fp32")
 
 
 def words(row):

@@ -25,7 +25,8 @@ BLOCK = re.compile(r"(<!-- kernels: )(\S+)((?: \w+)*)( -->\n)(.*?)(<!-- end of k
 def table(rows):
     """Of one op: what a row of the report has, without its name and the peers' own times."""
     names = list(dict.fromkeys(peer.name for row in rows for peer in row.peers))
-    head = ["problem", "us", "rate", "of roof", "registers", "spills", "own compile ms", "assembler ms",
+    built = ["configuration"] if any(row.configuration for row in rows) else []
+    head = ["problem", *built, "us", "rate", "of roof", "registers", "spills", "own compile ms", "assembler ms",
             *(f"{name} / jitk" for name in names)]
     lines = ["| " + " | ".join(head) + " |", "|---" * len(head) + "|"]
     for row in rows:
@@ -34,8 +35,8 @@ def table(rows):
             lines.append(f"| {problem} | {row.failure} |" + " |" * (len(head) - 2))
             continue
         ratios = {peer.name: f"{peer.ratio:.3f}" for peer in row.peers}
-        cells = [problem, report.number(row.us, 4), report.rate(row), f"{100 * row.share_of_roof:.0f} %", str(row.registers),
-                 str(row.spill_bytes), report.number(row.compile_ms), report.number(row.assemble_ms),
+        cells = [problem, *([row.configuration] if built else []), report.number(row.us, 4), report.rate(row),
+                 f"{100 * row.share_of_roof:.0f} %", str(row.registers), str(row.spill_bytes), report.number(row.compile_ms), report.number(row.assemble_ms),
                  *(ratios.get(name, "") for name in names)]
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines)

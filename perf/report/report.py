@@ -24,7 +24,8 @@ def rate(row):
 
 def table(rows):
     names = list(dict.fromkeys(peer.name for row in rows for peer in row.peers))
-    head = ["problem", "us", "rate", "of roof", "registers", "spills", "shared KiB", "occupancy", "own compile ms",
+    built = ["configuration"] if any(row.configuration for row in rows) else []
+    head = ["problem", *built, "us", "rate", "of roof", "registers", "spills", "shared KiB", "occupancy", "own compile ms",
             "assembler ms"] + [word for name in names for word in (f"{name} us", "ratio")]
     lines = ["| " + " | ".join(head) + " |", "|---" * len(head) + "|"]
     for row in rows:
@@ -32,8 +33,8 @@ def table(rows):
             lines.append(f"| {row.problem} | {row.failure} |" + " |" * (len(head) - 2))
             continue
         occupancy = "" if row.occupancy is None else f"{100 * row.occupancy:.0f} %"
-        cells = [row.problem, number(row.us, 4), rate(row), f"{100 * row.share_of_roof:.0f} %", str(row.registers),
-                 str(row.spill_bytes), number(row.shared_bytes / 1024), occupancy, number(row.compile_ms),
+        cells = [row.problem, *([row.configuration] if built else []), number(row.us, 4), rate(row),
+                 f"{100 * row.share_of_roof:.0f} %", str(row.registers), str(row.spill_bytes), number(row.shared_bytes / 1024), occupancy, number(row.compile_ms),
                  number(row.assemble_ms)]
         for name in names:
             peer = next((peer for peer in row.peers if peer.name == name), None)

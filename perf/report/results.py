@@ -6,8 +6,9 @@
     {"schema": 1, "date": "2026-11-30", "device": "NVIDIA H200", "command": "...",
      "runs": [{"part": "matmul", "status": "done", "seconds": 41.0, "commit": ..., "build": ..., "driver": ..., "protocol": ...,
                "command": ..., "missing": [peers that were not there], "not_measured": [problems]}, ...],
-     "problems": [{"problem": "matmul m=...", "part": "matmul", "median_us": 150.1, "least_us": ..., "most_us": ...,
-                   "tflops": ..., "gb_per_s": ..., "roof_us": ..., "peak_tflops": ..., "registers": ..., "spill_bytes": ...,
+     "problems": [{"problem": "matmul m=...", "part": "matmul", "configuration": "128x256", "median_us": 150.1, "least_us": ...,
+                   "most_us": ..., "tflops": ..., "gb_per_s": ..., "roof_us": ..., "peak_tflops": ..., "registers": ...,
+                   "spill_bytes": ...,
                    "shared_bytes": ..., "threads": ..., "compile_ms": ..., "assemble_ms": ..., "check": "...",
                    "peers": {"cuBLASLt, best of 8": {"median_us": 151.0, "ratio": 1.006, "least_us": ..., "most_us": ...}}},
                   {"problem": ..., "part": ..., "failure": "the result is wrong ..."}]}
@@ -51,6 +52,7 @@ class Row:
     compile_ms: float = None
     assemble_ms: float = None
     failure: str = ""
+    configuration: str = ""  # that the kernel was built in, where there are several
     peers: list = dataclasses.field(default_factory=list)
 
     @property
@@ -108,7 +110,7 @@ def _row(entry):
     row.us = entry["median_us"]
     row.peak_tflops = entry.get("peak_tflops") or PEAK_TFLOPS.get(op, PEAK_16_BIT)
     for name in ("tflops", "gb_per_s", "roof_us", "registers", "spill_bytes", "shared_bytes", "threads", "compile_ms",
-                 "assemble_ms"):
+                 "assemble_ms", "configuration"):
         setattr(row, name, entry.get(name, getattr(row, name)))
     if "peer" in entry:
         row.peers.append(Peer(entry["peer"], entry["peer_median_us"], entry["ratio"]))

@@ -50,22 +50,22 @@ static Peer findPeer(const Options &options, const api::Device &device, const ti
                      const ProblemTensors &tensors) {
   Description description = *parseDescription(options.problem.line());
   DynamicSizes sizes = options.problem.sizes();
-  std::string yardstick = timing::bf16Yardstick(description, sizes);
+  std::optional<timing::Yardstick> yardstick = timing::bf16Yardstick(description, sizes);
   bool isProduct = timing::hasCublasPeer(description);
   Peer peer;
-  if (!gpu || options.peer == "none" || (!isProduct && yardstick.empty())) {
+  if (!gpu || options.peer == "none" || (!isProduct && !yardstick)) {
     return peer;
   }
-  peer.name = isProduct ? "cuBLASLt, best of 8" : "cuBLASLt bf16, best of 8";
+  peer.name = isProduct ? "cuBLASLt, best of 8" : yardstick->name;
   try {
     peer.library = std::make_unique<timing::CublasPeer>(device, *gpu);
     if (!isProduct) {
-      peer.tensors = std::make_unique<ProblemTensors>(device, yardstick, DynamicSizes(), reference::GivenValues());
+      peer.tensors =
+          std::make_unique<ProblemTensors>(device, yardstick->tensors, DynamicSizes(), reference::GivenValues());
     }
     const ProblemTensors &of = isProduct ? tensors : *peer.tensors;
     uint64_t c = of.address("c"), residual = of.address("residual");
-    peer.enqueue = peer.library->best(isProduct ? timing::productOf(description, sizes)
-                                                : timing::productOf(*parseDescription(yardstick), {}),
+    peer.enqueue = peer.library->best(isProduct ? timing::productOf(description, sizes) : yardstick->product,
                                       {.a = of.address("a"),
                                        .b = of.address("b"),
                                        .c = c,

@@ -12,6 +12,7 @@ using Status = int;
 constexpr int kCompute32F = 68, kReal32F = 0, kReal16F = 2, kReal16Bf = 14;
 constexpr int kOpN = 0, kOpT = 1, kDescTransA = 3, kDescTransB = 4, kPreferenceWorkspace = 1;
 constexpr int kDescEpilogue = 7, kDescBiasPointer = 8;
+constexpr int kLayoutBatchCount = 5, kLayoutBatchOffset = 6;
 constexpr uint32_t kEpilogueDefault = 1, kEpilogueRelu = 2, kEpilogueBias = 4, kEpilogueGelu = 32;
 struct Algorithm {
   uint64_t data[8];
@@ -36,6 +37,7 @@ struct CublasLt::Library {
   Status (*descSet)(void *, int, const void *, size_t) = nullptr;
   Status (*layoutCreate)(void **, int, uint64_t, uint64_t, int64_t) = nullptr;
   Status (*layoutDestroy)(void *) = nullptr;
+  Status (*layoutSet)(void *, int, const void *, size_t) = nullptr;
   Status (*preferenceCreate)(void **) = nullptr;
   Status (*preferenceDestroy)(void *) = nullptr;
   Status (*preferenceSet)(void *, int, const void *, size_t) = nullptr;
@@ -75,6 +77,7 @@ CublasLt::CublasLt() : library_(std::make_unique<Library>()) {
   l.load(l.descSet, "cublasLtMatmulDescSetAttribute");
   l.load(l.layoutCreate, "cublasLtMatrixLayoutCreate");
   l.load(l.layoutDestroy, "cublasLtMatrixLayoutDestroy");
+  l.load(l.layoutSet, "cublasLtMatrixLayoutSetAttribute");
   l.load(l.preferenceCreate, "cublasLtMatmulPreferenceCreate");
   l.load(l.preferenceDestroy, "cublasLtMatmulPreferenceDestroy");
   l.load(l.preferenceSet, "cublasLtMatmulPreferenceSetAttribute");
@@ -154,6 +157,12 @@ CublasLt::Algorithms CublasLt::find(const Product &p, int count, size_t workspac
         "layout of b");
   check(l.layoutCreate(&d.layoutA, type, uint64_t(p.k), uint64_t(p.m), p.k), "layout of a");
   check(l.layoutCreate(&d.layoutC, outType, uint64_t(p.n), uint64_t(p.m), p.n), "layout of c");
+  const std::pair<void *, int64_t> offsets[] = {{d.layoutA, p.m * p.k}, {d.layoutB, p.n * p.k}, {d.layoutC, p.m * p.n}};
+  for (auto [layout, offset] : offsets) {
+    auto batch = int32_t(p.batch);
+    check(l.layoutSet(layout, kLayoutBatchCount, &batch, sizeof batch), "batch");
+    check(l.layoutSet(layout, kLayoutBatchOffset, &offset, sizeof offset), "batch");
+  }
   void *preference = nullptr;
   check(l.preferenceCreate(&preference), "preference");
   check(l.preferenceSet(preference, kPreferenceWorkspace, &workspaceBytes, sizeof workspaceBytes), "workspace");

@@ -16,6 +16,7 @@ struct Product {
   bool columnMajorB = false;
   bool hasBias = false, hasAddend = false;
   std::string activation = "none"; ///< or "relu", "gelu_tanh"
+  int64_t batch = 1;               ///< so many products, whose tensors follow one another
 };
 
 /// Device addresses of a product's tensors; `bias` and `addend` where it has them. The addend may be c itself.

@@ -40,15 +40,28 @@ bool hasCublasPeer(const Description &description) {
   return description.op() == "matmul" && description.word("activation") != "silu" && !hasRowsApart(description);
 }
 
-std::string bf16Yardstick(const Description &description, const DynamicSizes &sizes) {
+std::optional<Yardstick> bf16Yardstick(const Description &description, const DynamicSizes &sizes) {
   if (!description.op().ends_with("fp8_block_matmul")) {
-    return "";
+    return std::nullopt;
   }
-  bool isMasked = description.op() == "grouped_fp8_block_matmul" && description.flag("masked");
-  int64_t m = isMasked ? size(description, "groups", sizes) * reference::validRowsOfGroup(description, sizes)
-                       : size(description, "m", sizes);
-  return "matmul b_layout=col dtype=bf16 m=" + std::to_string(m) +
-         " n=" + std::to_string(size(description, "n", sizes)) + " k=" + std::to_string(size(description, "k", sizes));
+  Yardstick yardstick = {"cuBLASLt bf16, best of 8",
+                         {.m = size(description, "m", sizes),
+                          .n = size(description, "n", sizes),
+                          .k = size(description, "k", sizes),
+                          .dtype = "bf16",
+                          .outDtype = "bf16",
+                          .columnMajorB = true},
+                         ""};
+  Product &product = yardstick.product;
+  if (description.op() == "grouped_fp8_block_matmul") {
+    yardstick.name = "cuBLASLt bf16 in a batch, best of 8";
+    product.batch = std::max<int64_t>(1, size(description, "groups", sizes));
+    product.m = description.flag("masked") ? reference::validRowsOfGroup(description, sizes)
+                                           : (product.m + product.batch - 1) / product.batch;
+  }
+  yardstick.tensors = "matmul b_layout=col dtype=bf16 m=" + std::to_string(product.batch * product.m) +
+                      " n=" + std::to_string(product.batch * product.n) + " k=" + std::to_string(product.k);
+  return yardstick;
 }
 
 std::function<void(void *)> CublasPeer::best(const Product &product, const ProductAddresses &addresses) {

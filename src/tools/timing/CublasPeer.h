@@ -9,6 +9,7 @@
 #include "src/tools/timing/Gpu.h"
 
 #include <functional>
+#include <optional>
 #include <string>
 
 namespace jitk::timing {
@@ -19,9 +20,14 @@ Product productOf(const Description &description, const DynamicSizes &sizes);
 bool hasRowsApart(const Description &description);
 /// Whether cuBLASLt has the op's last word: a matmul whose activation it knows.
 bool hasCublasPeer(const Description &description);
-/// Of fp8 products the same product of bf16 operands, as a matmul's description; of groups the valid rows of all of
-/// them, with one B. Empty for other ops.
-std::string bf16Yardstick(const Description &description, const DynamicSizes &sizes);
+/// The product of bf16 operands that fp8 products are held against.
+struct Yardstick {
+  std::string name;    ///< "cuBLASLt bf16, best of 8"
+  Product product;     ///< of groups one of a batch for each group, with as many rows as count in the mean
+  std::string tensors; ///< a matmul whose tensors are large enough for it
+};
+/// None of other ops.
+std::optional<Yardstick> bf16Yardstick(const Description &description, const DynamicSizes &sizes);
 
 /// Finds the best algorithms and runs them; neither the device nor the GPU ends before it.
 class CublasPeer {

@@ -75,6 +75,14 @@ class Report(unittest.TestCase):
         self.assertIn("| matmul m=3 n=3 k=3 | the result is wrong |", page)
         self.assertIn("- Triton: 2.000 over 1 problems, least 2.000", page)
 
+    def test_the_configuration_has_a_column_where_a_row_has_one(self):
+        self.assertNotIn("configuration", report.table(self.read().rows))
+        rows = results.read([self.write("k.json", json.dumps({"problems": [{**COMPUTE, "configuration": "64x8.t.k4"}, MEMORY]}))]).rows
+        lines = report.table(rows).splitlines()
+        self.assertEqual([line.split(" | ")[1] for line in (lines[0], *lines[2:])], ["configuration", "64x8.t.k4", ""])
+        self.assertEqual(len({line.count("|") for line in lines}), 1)
+        self.assertIn("| configuration |", pages.table(rows))
+
     def test_points_lie_where_their_figures_say(self):
         picture = ElementTree.fromstring(svg.roofline(self.read().rows, "a & b"))
         self.assertEqual(picture.find(SVG + "title").text, "a & b")

@@ -110,11 +110,25 @@ TEST_CASE("the peer of a product is the same product, of fp8 the one in bf16") {
   CHECK(!hasCublasPeer(parse("matmul m=8 n=32 k=16 activation=silu")));
   CHECK(!hasCublasPeer(parse("matmul m=8 n=32 k=16 a_stride=24")));
   CHECK(!hasCublasPeer(parse("fp8_block_matmul m=8 n=32 k=128")));
-  CHECK(bf16Yardstick(parse("matmul m=8 n=32 k=16"), {}) == "");
-  CHECK(bf16Yardstick(parse("fp8_block_matmul m=* n=32 k=128"), {{"m", 9}}) ==
-        "matmul b_layout=col dtype=bf16 m=9 n=32 k=128");
-  CHECK(bf16Yardstick(parse("grouped_fp8_block_matmul masked=true groups=6 m=64 expected_m=16 n=256 k=512"), {}) ==
-        "matmul b_layout=col dtype=bf16 m=96 n=256 k=512");
+  CHECK(!bf16Yardstick(parse("matmul m=8 n=32 k=16"), {}));
+  std::optional<Yardstick> fp8 = bf16Yardstick(parse("fp8_block_matmul m=* n=32 k=128"), {{"m", 9}});
+  REQUIRE(fp8);
+  CHECK(fp8->product.batch == 1);
+  CHECK(fp8->product.m == 9);
+  CHECK(fp8->product.columnMajorB);
+  CHECK(fp8->tensors == "matmul b_layout=col dtype=bf16 m=9 n=32 k=128");
+}
+
+TEST_CASE("the peer of groups has as many products, each with its own B") {
+  auto check = [](const char *text, int64_t rows) {
+    std::optional<Yardstick> groups = bf16Yardstick(parse(text), {});
+    REQUIRE(groups);
+    CHECK(groups->product.batch == 6);
+    CHECK(groups->product.m == rows);
+    CHECK(groups->tensors == "matmul b_layout=col dtype=bf16 m=" + std::to_string(6 * rows) + " n=1536 k=512");
+  };
+  check("grouped_fp8_block_matmul masked=true groups=6 m=64 expected_m=16 n=256 k=512", 16);
+  check("grouped_fp8_block_matmul groups=6 m=768 n=256 k=512", 128);
 }
 
 TEST_CASE("occupancy is what the scarcest resource allows") {
