@@ -20,6 +20,10 @@ struct Expected {
   double largestRmsRatio = 0;
   /// Elements of rows that are not computed must be finite; what lay there before is not, so that they were written.
   bool restIsFinite = false;
+  int64_t numUndefined = 0; ///< rows that have no value, and are none of those computed
+
+  /// Whether rows that have a value are not computed.
+  bool isSample() const { return int64_t(rows.size()) + numUndefined < numRows; }
 };
 
 /// Differences of an output from what is expected.

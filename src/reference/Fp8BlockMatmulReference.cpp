@@ -126,6 +126,7 @@ std::vector<Expected> expectGroupedFp8BlockMatmul(const Description &description
   Fp8Operands problem(description, sizes, operands);
   std::vector<int32_t> groups = groupsOfRows(description, sizes["groups"], sizes["m"], operands);
   Expected expected{"c", int64_t(groups.size()), problem.n, {}, {}, {}};
+  expected.numUndefined = std::ranges::count_if(groups, [](int32_t group) { return group < 0; });
   for (int64_t row : chooseRows(expected.numRows, problem.n * problem.k, seed)) {
     if (groups[size_t(row)] >= 0) {
       expected.rows.push_back(row);

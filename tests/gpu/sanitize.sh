@@ -44,6 +44,8 @@ matmul m=40 n=136 k=3000 b_layout=col configuration=64x64.c4
 matmul m=1 n=264 k=4096 b_layout=col configuration=64x8.t.k8
 matmul m=1 n=264 k=4096 b_layout=col configuration=64x8.t.c8
 matmul m=1600 n=328 k=200 b_layout=col configuration=128x192
+matmul m=4096 n=576 k=72 b_layout=col configuration=128x144
+matmul m=*%128 n=*%256 k=*%64 b_layout=col --size m=256 --size n=512 --size k=320
 matmul m=200 n=264 k=136 out_dtype=fp32 accumulate=true
 matmul m=33 n=65 k=47
 matmul m=* n=256 k=512 b_layout=col --size m=70
@@ -63,6 +65,7 @@ fp8_block_matmul m=20 n=264 k=272
 fp8_block_matmul m=200 n=328 k=1024 configuration=128x128
 fp8_block_matmul m=200 n=328 k=1024 configuration=128x192
 fp8_block_matmul m=200 n=328 k=1024 configuration=128x256
+fp8_block_matmul m=192 n=144 k=512 configuration=128x128
 fp8_block_matmul m=5 n=200 k=4080 configuration=64x8.t.k8
 fp8_block_matmul m=5 n=200 k=4080 configuration=64x8.t.c8
 fp8_block_matmul m=40 n=200 k=4096 configuration=64x64.c2

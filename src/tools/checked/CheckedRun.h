@@ -34,7 +34,7 @@ struct Outcome {
   std::vector<reference::ErrorFigures> figures; ///< one for each output; empty without a check
   std::vector<std::string> damage;              ///< "guard band after c: byte 3 was overwritten"
   std::vector<std::vector<uint8_t>> tensors;    ///< after the launch, in the order of the op's tensors
-  bool sampled = false;                         ///< not every row was compared
+  bool sampled = false;                         ///< not every row that has a value was compared
 
   bool passed() const;
 };

@@ -89,6 +89,9 @@ TEST_SUITE("reference/Reference") {
     auto masked = expectationOf("grouped_fp8_block_matmul masked=true groups=2 m=3 n=1 k=16",
                                 {{"a", a}, {"b", b}, {"a_scale", scale}, {"b_scale", {1, 4}}, {"valid_rows", {0, 2}}});
     CHECK(masked[0].rows == std::vector<int64_t>{3, 4});
+    CHECK(!masked[0].isSample()); // all that have a value
+    masked[0].rows.pop_back();
+    CHECK(masked[0].isSample());
     CHECK(masked[0].values == std::vector<double>{16 * 3 * 4, 16 * 3 * 4});
   }
 
