@@ -21,6 +21,11 @@ What a description may ask for. On the command line an attribute is written `nam
 `*%16<=4096`. No size and no bound is above {LARGEST}. Tensors are row major, and are given to a launch in the order of their table. Rows lie side by
 side unless a stride says otherwise: elements from the beginning of a row to that of the next, no fewer than a row has. What
 lies between rows is neither read nor written.
+
+A size in a description is 1 or more: it is what a kernel is compiled for, and one that never has an element is no kernel. A
+size that may be 0 is known at launch only, and 0 is legal there but where a rule below says 1 or more. Then nothing is launched,
+or results are written that have no terms: a product with `k` 0 is what its epilogue makes of zero, attention of no keys is zero
+with a log-sum-exp of minus infinity. Of a tensor without elements any aligned address will do.
 """
 
 
