@@ -27,11 +27,12 @@ constexpr double kMemoryBytesPerClock = 2400;     ///< of all, at what copies re
 constexpr double kShareThatDrawsAll = 0.6;        ///< of multiprocessors: fewer do not draw all that memory gives
 constexpr double kIdleMultiprocessors = 1.14;     ///< measured in fp8: so much longer
 constexpr double kStoredBytesPerClock = 32;       ///< of results, by one, where all store at a time
-constexpr double kUnhidden = 0.15;                ///< of what takes less time than what is the limit
-constexpr double kLatency = 1000;                 ///< of a load from memory under load
-constexpr double kClocksOfZeroRow = 3;            ///< measured: 1.8 ns for a row of 128 bytes past the matrix
-constexpr double kBlockOverhead = 64;             ///< measured: what keeps wgmma waiting between blocks
-constexpr double kPromotionLatency = 100;         ///< from a part's last product to the first use of its sums
+constexpr double kMemoryOfPair = 1.025;    ///< measured in 16 bits: so much longer where two consumers wait for it
+constexpr double kUnhidden = 0.15;         ///< of what takes less time than what is the limit
+constexpr double kLatency = 1000;          ///< of a load from memory under load
+constexpr double kClocksOfZeroRow = 3;     ///< measured: 1.8 ns for a row of 128 bytes past the matrix
+constexpr double kBlockOverhead = 64;      ///< measured: what keeps wgmma waiting between blocks
+constexpr double kPromotionLatency = 100;  ///< from a part's last product to the first use of its sums
 constexpr double kClocksOfColumnScale = 3; ///< measured: a row of scales, which every thread loads its columns' part of
 constexpr double kEpilogue = 900, kFill = 1500;
 constexpr double kShareOfFirstTile = 0.15; ///< of its time, in which nothing else is on its way yet
@@ -275,6 +276,9 @@ double memoryClocks(const PersistentTile &tile, const Problem &problem) {
   double idle = problem.groups > 0 ? (std::ceil(rounds) + kShareOfFirstTile) / rounds : 1;
   if (problem.promotes && problem.groups == 0 && tile.splits == 1 && rounds < kShareThatDrawsAll) {
     idle = kIdleMultiprocessors;
+  }
+  if (!problem.promotes && tile.numConsumers() == 2) {
+    idle = kMemoryOfPair;
   }
   double exposed =
       problem.promotes ? kEpilogue : double(tile.rows * tile.columns * problem.outputBytes) / kStoredBytesPerClock;
