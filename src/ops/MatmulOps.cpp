@@ -31,6 +31,7 @@ void addMatmulOps(std::vector<OpSchema> &ops) {
               {"k", Kind::Dimension, "", "columns of A"},
               {"dtype", Kind::Word, "bf16", "type of A and B", {"bf16", "fp16"}},
               {"out_dtype", Kind::Word, "@dtype", "type of C", {"bf16", "fp16", "fp32"}},
+              {"a_layout", Kind::Word, "row", "A is [m,k] (row) or [k,m] (col)", {"row", "col"}},
               {"b_layout", Kind::Word, "row", "B is [k,n] (row) or [n,k] (col)", {"row", "col"}},
               {"bias", Kind::Flag, "false", "add a row to every row of A B"},
               {"residual", Kind::Flag, "false", "add a matrix to A B"},
@@ -40,7 +41,7 @@ void addMatmulOps(std::vector<OpSchema> &ops) {
                "none",
                "applied to the sum; gelu_tanh is 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))",
                {"none", "relu", "gelu_tanh", "silu"}},
-              strideAttribute("a_stride", "elements from a row of A to the next"),
+              strideAttribute("a_stride", "elements from a row of A, as it lies in memory, to the next"),
               strideAttribute("b_stride", "elements from a row of B, as it lies in memory, to the next"),
               strideAttribute("residual_stride", "elements from a row of the residual to the next"),
               strideAttribute("c_stride", "elements from a row of C to the next"),
@@ -48,7 +49,7 @@ void addMatmulOps(std::vector<OpSchema> &ops) {
           },
       .tensors =
           {
-              {"a", "@dtype", {"m", "k"}, Access::Read, "row major"},
+              {"a", "@dtype", {"m", "k"}, Access::Read, "[k,m] if a_layout is col", "", "a_layout=col"},
               {"b", "@dtype", {"k", "n"}, Access::Read, "[n,k] if b_layout is col", "", "b_layout=col"},
               {"bias", "@out_dtype", {"n"}, Access::Read, "one value a column of C", "bias"},
               {"residual", "@out_dtype", {"m", "n"}, Access::Read, "row major", "residual"},

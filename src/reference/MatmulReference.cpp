@@ -6,15 +6,16 @@
 
 namespace jitk::reference {
 
-/// Right operand in rows of the contraction: [n][k], whatever its layout.
-static std::vector<float> contractionRows(const std::vector<float> &b, int64_t n, int64_t k, bool columnMajor) {
-  if (columnMajor) {
-    return b;
+/// An operand in rows of the contraction: [size][k], in which it lies already if `isKContiguous`.
+static std::vector<float> contractionRows(const std::vector<float> &operand, int64_t size, int64_t k,
+                                          bool isKContiguous) {
+  if (isKContiguous) {
+    return operand;
   }
-  std::vector<float> rows(b.size());
+  std::vector<float> rows(operand.size());
   for (int64_t i = 0; i < k; ++i) {
-    for (int64_t j = 0; j < n; ++j) {
-      rows[size_t(j * k + i)] = b[size_t(i * n + j)];
+    for (int64_t j = 0; j < size; ++j) {
+      rows[size_t(j * k + i)] = operand[size_t(i * size + j)];
     }
   }
   return rows;
@@ -53,7 +54,7 @@ static Bounded activate(const std::string &activation, Bounded x) {
 std::vector<Expected> expectMatmul(const Description &description, const Sizes &sizes, const Operands &operands,
                                    uint64_t seed) {
   int64_t m = sizes["m"], n = sizes["n"], k = sizes["k"];
-  std::vector<float> a = operands.decoded("a");
+  std::vector<float> a = contractionRows(operands.decoded("a"), m, k, description.word("a_layout") == "row");
   std::vector<float> b = contractionRows(operands.decoded("b"), n, k, description.word("b_layout") == "col");
   const std::string &outType = description.word("out_dtype"), &activation = description.word("activation");
   std::vector<float> bias, addend;

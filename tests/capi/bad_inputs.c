@@ -25,9 +25,10 @@ static void descriptions(void) {
   CHECK_INVALID(jitk_description_create("matmul", NULL, values, 3, &description, &error), "names must not be null");
   CHECK_INVALID(jitk_description_create(NULL, NULL, NULL, 0, &description, &error), "op must not be null");
   CHECK_INVALID(jitk_description_create("matmul", NULL, NULL, 0, NULL, &error), "description must not be null");
-  CHECK_INVALID(jitk_description_parse("matmul m=1 n=1 k=1 colour=red", &description, &error),
-                "attribute of matmul must be one of m, n, k, dtype, out_dtype, b_layout, bias, residual, accumulate, "
-                "activation, a_stride, b_stride, residual_stride, c_stride, configuration: got 'colour'");
+  CHECK_INVALID(
+      jitk_description_parse("matmul m=1 n=1 k=1 colour=red", &description, &error),
+      "attribute of matmul must be one of m, n, k, dtype, out_dtype, a_layout, b_layout, bias, residual, accumulate, "
+      "activation, a_stride, b_stride, residual_stride, c_stride, configuration: got 'colour'");
   CHECK_INVALID(jitk_description_parse("matmul m=0 n=1 k=1", &description, &error),
                 "dimension must be a positive number, or *, *%16, *<=4096 or *%16<=4096: got '0'; in attribute m");
   CHECK_INVALID(jitk_description_parse("matmul m=-1 n=1 k=1", &description, &error),
@@ -244,10 +245,11 @@ static void compilation(jitk_runtime_t runtime, jitk_device_t device) {
   CHECK_TEXT(jitk_error_tool_output(error), "stub: bad luck");
   CHECK(strlen(jitk_error_key(error)) == 41);
   jitk_error_release(error);
-  CHECK_FAILURE(jitk_runtime_kernel(runtime, device, broken, &kernel, &error), JITK_STATUS_INTERNAL,
-                "compiled code must be a whole ELF file: got 0 bytes that are none; after compiling matmul "
-                "accumulate=false activation=none b_layout=row bias=false dtype=bf16 k=64 m=1 n=17 out_dtype=bf16 "
-                "residual=false");
+  CHECK_FAILURE(
+      jitk_runtime_kernel(runtime, device, broken, &kernel, &error), JITK_STATUS_INTERNAL,
+      "compiled code must be a whole ELF file: got 0 bytes that are none; after compiling matmul "
+      "a_layout=row accumulate=false activation=none b_layout=row bias=false dtype=bf16 k=64 m=1 n=17 out_dtype=bf16 "
+      "residual=false");
   jitk_description_release(unlucky);
   jitk_description_release(broken);
 }
@@ -275,7 +277,8 @@ static void plans(jitk_runtime_t runtime, jitk_device_t device) {
   CHECK_OK(jitk_plan_seal(plan, &error));
   CHECK_INVALID(jitk_plan_add(plan, description, 0, &error), "plan must not be sealed");
   CHECK_FAILURE(jitk_plan_kernel(plan, device, description, &kernel, &error), JITK_STATUS_NOT_PREPARED,
-                "plan is sealed and has no kernel for matmul accumulate=false activation=none b_layout=row bias=false "
+                "plan is sealed and has no kernel for matmul a_layout=row accumulate=false activation=none "
+                "b_layout=row bias=false "
                 "dtype=bf16 k=64 m=1 n=64 out_dtype=bf16 residual=false on "
                 "emulator:sm_90a");
   CHECK(kernel == NULL);

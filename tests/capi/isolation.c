@@ -177,10 +177,11 @@ int main(void) {
   error = NULL;
 
   CHECK(compile(runtime, 29, &error) == JITK_STATUS_INTERNAL);
-  CHECK_TEXT(jitk_error_message(error),
-             "compiler process crashed: signal 11 (Segmentation fault); while compiling matmul "
-             "accumulate=false activation=none b_layout=row bias=false dtype=bf16 k=64 m=* n=29 out_dtype=bf16 "
-             "residual=false");
+  CHECK_TEXT(
+      jitk_error_message(error),
+      "compiler process crashed: signal 11 (Segmentation fault); while compiling matmul "
+      "a_layout=row accumulate=false activation=none b_layout=row bias=false dtype=bf16 k=64 m=* n=29 out_dtype=bf16 "
+      "residual=false");
   CHECK_TEXT(jitk_error_tool_output(error), "stub: about to crash\n");
   CHECK_TEXT(jitk_error_stage(error), "compile");
   jitk_error_release(error);

@@ -39,8 +39,9 @@ static void check_queries(jitk_kernel_t kernel) {
   CHECK(bytes == 0);
   CHECK_OK(jitk_kernel_info(kernel, &info, &error));
   CHECK(info.num_steps == 1 && info.code_bytes == 256 && info.shared_bytes == 1024);
-  CHECK_TEXT(info.description, "matmul accumulate=false activation=none b_layout=row bias=false dtype=bf16 k=64 "
-                               "m=*<=512 n=64 out_dtype=bf16 residual=false");
+  CHECK_TEXT(info.description,
+             "matmul a_layout=row accumulate=false activation=none b_layout=row bias=false dtype=bf16 k=64 "
+             "m=*<=512 n=64 out_dtype=bf16 residual=false");
 }
 
 static void check_launch(jitk_device_t device, jitk_kernel_t kernel) {
@@ -180,18 +181,20 @@ static void check_misses(jitk_runtime_t runtime, jitk_device_t device, jitk_desc
   CHECK_OK(jitk_kernel_info(kernel, &info, &error));
   CHECK(info.stands_in == 1);
   CHECK(info.threads == 128);
-  CHECK_TEXT(info.description, "matmul accumulate=false activation=none b_layout=row bias=false dtype=bf16 k=* m=* n=* "
-                               "out_dtype=bf16 residual=false");
+  CHECK_TEXT(info.description,
+             "matmul a_layout=row accumulate=false activation=none b_layout=row bias=false dtype=bf16 k=* m=* n=* "
+             "out_dtype=bf16 residual=false");
   CHECK(jitk_kernel_num_dimensions(kernel) == 1);
   CHECK_TEXT(jitk_kernel_dimension_name(kernel, 0), "m");
   jitk_kernel_release(kernel);
   jitk_plan_release(plan);
   options.on_miss = JITK_MISS_FAIL;
   CHECK_OK(jitk_plan_create_with_options(runtime, &options, &plan, &error));
-  CHECK_FAILURE(jitk_plan_kernel(plan, device, unknown, &kernel, &error), JITK_STATUS_NOT_PREPARED,
-                "plan has no kernel for matmul accumulate=false activation=none b_layout=row bias=false dtype=bf16 "
-                "k=64 m=*<=512 n=80 out_dtype=bf16 residual=false on "
-                "emulator:sm_90a");
+  CHECK_FAILURE(
+      jitk_plan_kernel(plan, device, unknown, &kernel, &error), JITK_STATUS_NOT_PREPARED,
+      "plan has no kernel for matmul a_layout=row accumulate=false activation=none b_layout=row bias=false dtype=bf16 "
+      "k=64 m=*<=512 n=80 out_dtype=bf16 residual=false on "
+      "emulator:sm_90a");
   jitk_plan_release(plan);
   options.on_miss = (jitk_miss_t)3;
   CHECK_INVALID(jitk_plan_create_with_options(runtime, &options, &plan, &error),

@@ -18,7 +18,7 @@ class Store(CliTest):
     def test_ls_shows_the_kernels(self):
         self.prepare(2)
         said = self.jitk("store", "ls").stdout
-        self.assertIn("matmul accumulate=false activation=none b_layout=row bias=false dtype=bf16 k=8 m=1 n=1 out_dtype=bf16 residual=false  sm_90a", said)
+        self.assertIn("matmul a_layout=row accumulate=false activation=none b_layout=row bias=false dtype=bf16 k=8 m=1 n=1 out_dtype=bf16 residual=false  sm_90a", said)
         self.assertIn(f"{self.store}: 2 entries", said)
         self.assertIn("0 damaged", said)
 

@@ -172,7 +172,7 @@ class Inspect(CliTest):
 
     def test_a_key_names_what_it_is_made_of(self):
         said = self.jitk("inspect", *self.problem, "--target", "sm_80").stdout
-        for part in ('"key"', '"description": "matmul accumulate=false activation=none b_layout=row', '"target": "sm_80"', '"stub assembler 1"'):
+        for part in ('"key"', '"description": "matmul a_layout=row accumulate=false activation=none b_layout=row', '"target": "sm_80"', '"stub assembler 1"'):
             self.assertIn(part, said)
 
     def test_intermediate_code(self):
@@ -186,7 +186,7 @@ class Inspect(CliTest):
         for name in (key, key[:8]):
             said = json.loads(self.jitk("inspect", name).stdout)
             self.assertEqual((said["key"], said["target"]), (key, "sm_90a"))
-            self.assertIn("matmul accumulate=false", said["description"])
+            self.assertIn("matmul a_layout=row accumulate=false", said["description"])
             self.assertIn('"stub"', self.jitk("inspect", name, "--show", "recipe").stdout)
             self.assertEqual(self.jitk("inspect", name, "--show", "ttgir").stdout, "ttgir")
         code = subprocess.run([PROGRAM, "inspect", key, "--show", "code"], env=self.environment, capture_output=True)

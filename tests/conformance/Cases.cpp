@@ -146,6 +146,19 @@ const std::vector<checked::Problem> &edgeCases() {
       {"matmul m=* n=*%8 k=*%64 b_layout=col", {{"m", 0}, {"n", 264}, {"k", 64}}},
       {"matmul m=* n=*%8 k=*%8 b_layout=col", {{"m", 140}, {"n", 264}, {"k", 136}}},
 
+      // Column-major A, [k, m], of which TMA and the compiler's tiles are other ones: tails in each dimension, single
+      // elements, no row and a few, the wide tile, rows apart.
+      {"matmul m=200 n=328 k=200 a_layout=col b_layout=col", {}},
+      {"matmul m=136 n=264 k=72 a_layout=col dtype=fp16 out_dtype=fp32 bias=true residual=true", {}},
+      {"matmul m=64 n=136 k=3000 a_layout=col b_layout=col activation=silu", {}},
+      {"matmul m=*%8 n=264 k=200 a_layout=col b_layout=col", {{"m", 0}}},
+      {"matmul m=*%8 n=264 k=200 a_layout=col b_layout=col", {{"m", 56}}},
+      {"matmul m=70 n=44 k=51 a_layout=col", {}},
+      {"matmul m=* n=* k=* a_layout=col dtype=fp16", {{"m", 18}, {"n", 21}, {"k", 37}}},
+      {"matmul m=*%128 n=*%8 k=*%64 a_layout=col b_layout=col", {{"m", 128}, {"n", 264}, {"k", 192}}},
+      {"matmul m=200 n=328 k=200 a_layout=col b_layout=col a_stride=216 b_stride=208 c_stride=336", {}},
+      {"matmul m=50 n=130 k=72 a_layout=col a_stride=51", {}},
+
       // matmul in tiles that TMA moves: tails in each dimension, one block of K, CTAs that take several tiles or none.
       {"matmul m=300 n=328 k=200 dtype=bf16 b_layout=col", {}},
       {"matmul m=131 n=264 k=72 dtype=fp16 b_layout=row out_dtype=fp32", {}},

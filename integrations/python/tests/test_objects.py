@@ -60,7 +60,7 @@ class Objects(unittest.TestCase):
 
     def test_attributes_by_name_make_the_canonical_line(self):
         self.assertEqual(jitk.describe("matmul", m="*<=512", n=64, k=64, dtype="fp16"),
-                         "matmul accumulate=false activation=none b_layout=row bias=false dtype=fp16 k=64 m=*<=512 n=64 "
+                         "matmul a_layout=row accumulate=false activation=none b_layout=row bias=false dtype=fp16 k=64 m=*<=512 n=64 "
                          "out_dtype=fp16 residual=false")
         with self.assertRaisesRegex(jitk.Error, "attribute m of matmul must be given"):
             jitk.describe("matmul", n=64, k=64)

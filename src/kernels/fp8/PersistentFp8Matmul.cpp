@@ -347,7 +347,8 @@ Result<BuiltKernel> buildPersistentFp8Matmul(const Description &description, llv
   bool hasColumnScales = description.word("a_scale_layout") == "col";
   Type inputType = elementTypeOf("e4m3", context), outputType = elementTypeOf(description.word("out_dtype"), context);
   auto shapes = llvm::map_to_vector<5>(variants, [&](const PersistentVariant &variant) {
-    ProductShapes shape(variant.tile, description.dimension("k").value, /*isColumnMajorB=*/true, inputType, outputType);
+    ProductShapes shape(variant.tile, description.dimension("k").value, /*isColumnMajorA=*/false,
+                        /*isColumnMajorB=*/true, inputType, outputType);
     shape.batch = groups == RowGroups::Masked ? "groups" : nullptr;
     shape.vectors = ScaleWriter::vectorsOf(shape);
     // ptxas schedules the loop of replicas worse where registers are short; elsewhere it is as good, and half as long.

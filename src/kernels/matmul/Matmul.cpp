@@ -23,9 +23,10 @@ static int64_t coveringTile(const Dimension &dimension, int64_t low, int64_t hig
 /// Whether rows of the operands are known to be multiples of `elements`, and to lie so, so that as many are copied at a
 /// time.
 static bool haveRowsOf(const Description &description, int64_t elements) {
-  return isMultipleOf(description.dimension("k"), elements) &&
-         (description.word("b_layout") == "col" || isMultipleOf(description.dimension("n"), elements)) &&
-         haveStridesOf(description, {"a", "b"}, elements);
+  const char *rowOfA = description.word("a_layout") == "row" ? "k" : "m";
+  const char *rowOfB = description.word("b_layout") == "col" ? "k" : "n";
+  return isMultipleOf(description.dimension(rowOfA), elements) &&
+         isMultipleOf(description.dimension(rowOfB), elements) && haveStridesOf(description, {"a", "b"}, elements);
 }
 
 MatmulTile chooseMatmulTile(const Description &description, const Target &target) {
@@ -45,7 +46,8 @@ MatmulTile chooseMatmulTile(const Description &description, const Target &target
     int64_t extent = dimension.isStatic() ? dimension.value : dimension.bound ? dimension.bound : kLarge;
     return int64_t(llvm::divideCeil(extent, size));
   };
-  bool hasWholeRows = description.word("b_layout") == "col" || isMultipleOf(description.dimension("n"), kWideColumns);
+  bool hasWholeRows = (description.word("a_layout") == "row" || isMultipleOf(description.dimension("m"), tile.m)) &&
+                      (description.word("b_layout") == "col" || isMultipleOf(description.dimension("n"), kWideColumns));
   if (target.capability == 90 && target.archSpecific && tile.m * tile.n == 128 * 128 && !hasNarrowCopies &&
       hasWholeRows &&
       tilesAlong(description.dimension("m"), tile.m) * tilesAlong(description.dimension("n"), kWideColumns) >=
@@ -63,50 +65,57 @@ MatmulTile chooseMatmulTile(const Description &description, const Target &target
 
 namespace {
 
-/// The right operand, row major [K, N] or column major [N, K], in tiles of [k, n] for the dot.
-class RightOperand {
+/// An operand of the dot: `size` elements of its outer dimension by k of the contraction at a time. In memory it is
+/// [outer, K] where `isKContiguous`, else [K, outer].
+class DotOperand {
 public:
-  RightOperand(KernelBuilder &b, bool columnMajor, const MatmulTile &tile, Value firstColumn, Type elementType)
-      : b_(b), tile_(tile), columnMajor_(columnMajor) {
-    Value n = b.size("n");
-    bool covered = b.isMultiple("n", tile.n);
-    if (columnMajor) {
-      rows_.emplace(b, b.matrix("b", b.size("k")), firstColumn, n, tile.n, tile.k, covered, tile.masksRows);
-      buffer_ = b.buffer({tile.n, tile.k}, elementType);
+  struct Shape {
+    const char *name, *outer; ///< of the tensor, and of its dimension that is not K
+    int64_t size;
+    bool isKContiguous;
+  };
+
+  DotOperand(KernelBuilder &b, const Shape &shape, const MatmulTile &tile, Value first, Type elementType)
+      : b_(b), shape_(shape), depth_(tile.k) {
+    Value end = b.size(shape.outer);
+    bool covered = b.isMultiple(shape.outer, shape.size);
+    if (shape.isKContiguous) {
+      rows_.emplace(b, b.matrix(shape.name, b.size("k")), first, end, shape.size, tile.k, covered, tile.masksRows);
+      buffer_ = b.buffer({shape.size, tile.k}, elementType);
       return;
     }
-    columns_ = b.add(b.splat(firstColumn, {tile.n}), b.range(tile.n));
+    columns_ = b.add(b.splat(first, {shape.size}), b.range(shape.size));
     if (!covered) {
-      columnMask_ = b.lessThan(columns_, b.splat(n, {tile.n}));
+      columnMask_ = b.lessThan(columns_, b.splat(end, {shape.size}));
     }
-    view_ = b.matrix("b", n);
-    buffer_ = b.buffer({tile.k, tile.n}, elementType);
+    view_ = b.matrix(shape.name, end);
+    buffer_ = b.buffer({tile.k, shape.size}, elementType);
   }
 
-  /// Brings the rows k0 ... k0 + tile.k in; with `tail`, those from K on are zero.
+  /// Brings k0 ... k0 + k of the contraction in; with `tail`, what lies from K on is zero.
   void fill(Value k0, bool tail) {
-    if (columnMajor_) {
+    if (shape_.isKContiguous) {
       b_.fill(buffer_, rows_->pointers(k0), tail ? rows_->mask(k0, b_.size("k")) : rows_->mask());
       return;
     }
-    Value k = b_.add(b_.splat(k0, {tile_.k}), b_.range(tile_.k));
-    Value mask = columnMask_ ? b_.asRow(columnMask_, tile_.k) : Value();
+    Value k = b_.add(b_.splat(k0, {depth_}), b_.range(depth_));
+    Value mask = columnMask_ ? b_.asRow(columnMask_, depth_) : Value();
     if (tail) {
-      Value inRange = b_.asColumn(b_.lessThan(k, b_.splat(b_.size("k"), {tile_.k})), tile_.n);
+      Value inRange = b_.asColumn(b_.lessThan(k, b_.splat(b_.size("k"), {depth_})), shape_.size);
       mask = mask ? b_.both(mask, inRange) : inRange;
     }
     b_.fill(buffer_, b_.pointers(view_, k, columns_), mask);
   }
 
-  Value read() {
-    Value tensor = b_.read(buffer_);
-    return columnMajor_ ? b_.transpose(tensor) : tensor;
-  }
+  /// As [outer, K].
+  Value readRows() { return shape_.isKContiguous ? b_.read(buffer_) : b_.transpose(b_.read(buffer_)); }
+  /// As [K, outer].
+  Value readColumns() { return shape_.isKContiguous ? b_.transpose(b_.read(buffer_)) : b_.read(buffer_); }
 
 private:
   KernelBuilder &b_;
-  const MatmulTile &tile_;
-  bool columnMajor_;
+  Shape shape_;
+  int64_t depth_;
   std::optional<RowTile> rows_;
   MatrixView view_;
   Value columns_, columnMask_, buffer_;
@@ -174,14 +183,13 @@ Result<BuiltKernel> buildMatmul(const Description &description, const Target &ta
   Value firstRow = b.mul(position.row, b.i32(tile.m));
   Value firstColumn = b.mul(position.column, b.i32(tile.n));
 
-  RowTile left(b, b.matrix("a", k), firstRow, m, tile.m, tile.k, b.isMultiple("m", tile.m), tile.masksRows);
-  Value leftBuffer = b.buffer({tile.m, tile.k}, inputType);
-  RightOperand right(b, description.word("b_layout") == "col", tile, firstColumn, inputType);
+  DotOperand left(b, {"a", "m", tile.m, description.word("a_layout") == "row"}, tile, firstRow, inputType);
+  DotOperand right(b, {"b", "n", tile.n, description.word("b_layout") == "col"}, tile, firstColumn, inputType);
 
   auto multiply = [&](Value k0, ValueRange carried, bool tail) -> llvm::SmallVector<Value> {
-    b.fill(leftBuffer, left.pointers(k0), tail ? left.mask(k0, k) : left.mask());
+    left.fill(k0, tail);
     right.fill(k0, tail);
-    return {b.dot(b.read(leftBuffer), right.read(), carried.front())};
+    return {b.dot(left.readRows(), right.readColumns(), carried.front())};
   };
 
   // Whole blocks of K need no mask and are copied; what is left of K comes last, masked.

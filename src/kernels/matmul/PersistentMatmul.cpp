@@ -13,10 +13,11 @@ bool servesPersistently(const Description &description, const Target &target) {
   constexpr int64_t kRowBytes = 16;
   int64_t inputs = kRowBytes / 2, outputs = kRowBytes / (description.word("out_dtype") == "fp32" ? 4 : 2);
   const Dimension &n = description.dimension("n"), &k = description.dimension("k");
+  int64_t rows = description.word("a_layout") == "col" ? inputs : 1;
   int64_t columns = description.word("b_layout") == "row" ? std::max(inputs, outputs) : outputs;
   return target.capability == 90 && target.archSpecific && k.isStatic() && k.value > 0 && isMultipleOf(k, inputs) &&
-         isMultipleOf(n, columns) && haveStridesOf(description, {"a", "b"}, inputs) &&
-         haveStridesOf(description, {"residual", "c"}, outputs);
+         isMultipleOf(description.dimension("m"), rows) && isMultipleOf(n, columns) &&
+         haveStridesOf(description, {"a", "b"}, inputs) && haveStridesOf(description, {"residual", "c"}, outputs);
 }
 
 namespace {
@@ -80,11 +81,12 @@ llvm::SmallVector<Value> PersistentMatmul::multiply(Value consumer, const Produc
 
 Result<BuiltKernel> buildPersistentMatmul(const Description &description, llvm::ArrayRef<PersistentVariant> variants,
                                           const Target &target, MLIRContext &context) {
-  bool isColumnMajor = description.word("b_layout") == "col";
+  bool isColumnMajorA = description.word("a_layout") == "col", isColumnMajorB = description.word("b_layout") == "col";
   Type inputType = elementTypeOf(description.word("dtype"), context);
   Type outputType = elementTypeOf(description.word("out_dtype"), context);
   auto shapes = llvm::map_to_vector<5>(variants, [&](const PersistentVariant &variant) {
-    return ProductShapes(variant.tile, description.dimension("k").value, isColumnMajor, inputType, outputType);
+    return ProductShapes(variant.tile, description.dimension("k").value, isColumnMajorA, isColumnMajorB, inputType,
+                         outputType);
   });
   KernelSignature signature(description);
   for (const char *name : {"m", "n", "k"}) {
@@ -92,8 +94,8 @@ Result<BuiltKernel> buildPersistentMatmul(const Description &description, llvm::
   }
   Expression m = signature.expression("m"), n = signature.expression("n"), k = signature.expression("k");
   ProductTiles tiles(shapes);
-  signature.tiledTensor("a", inputType, m, k, tiles.a, kOperandPromotion);
-  signature.tiledTensor("b", inputType, isColumnMajor ? n : k, isColumnMajor ? k : n, tiles.b, kOperandPromotion);
+  signature.tiledTensor("a", inputType, isColumnMajorA ? k : m, isColumnMajorA ? m : k, tiles.a, kOperandPromotion);
+  signature.tiledTensor("b", inputType, isColumnMajorB ? n : k, isColumnMajorB ? k : n, tiles.b, kOperandPromotion);
   Epilogue epilogue(description);
   if (epilogue.hasBias()) {
     signature.tiledTensor("bias", outputType, Expression::constant(1), n, tiles.bias);

@@ -17,9 +17,9 @@ bool isMultipleOf(const Dimension &dimension, int64_t factor) {
   return (dimension.isStatic() ? dimension.value : dimension.divisor) % factor == 0;
 }
 
-ProductShapes::ProductShapes(const PersistentTile &chosen, int64_t depth, bool isColumnMajorB, Type inputType,
-                             Type outputType)
-    : tile(chosen), k(depth), parts(chosen.parts()), left{"a", "m", true}, right{"b", "n", isColumnMajorB},
+ProductShapes::ProductShapes(const PersistentTile &chosen, int64_t depth, bool isColumnMajorA, bool isColumnMajorB,
+                             Type inputType, Type outputType)
+    : tile(chosen), k(depth), parts(chosen.parts()), left{"a", "m", !isColumnMajorA}, right{"b", "n", isColumnMajorB},
       inputType(inputType), outputType(outputType), result("c") {
   if (leavesPartialSums()) {
     result = (llvm::Twine("partial_sums_") + llvm::Twine(tile.rows) + "x" + llvm::Twine(tile.columns) + "x" +

@@ -33,8 +33,9 @@ struct ProductOperand {
 
 /// What is moved and computed with one tile.
 struct ProductShapes {
-  /// A [m, k] times B, which is [n, k] where `isColumnMajorB`, else [k, n].
-  ProductShapes(const PersistentTile &tile, int64_t k, bool isColumnMajorB, mlir::Type inputType,
+  /// A, which is [k, m] where `isColumnMajorA`, else [m, k], times B, which is [n, k] where `isColumnMajorB`, else
+  /// [k, n].
+  ProductShapes(const PersistentTile &tile, int64_t k, bool isColumnMajorA, bool isColumnMajorB, mlir::Type inputType,
                 mlir::Type outputType);
 
   SharedTile leftTile() const;

@@ -457,11 +457,13 @@ llvm::SmallVector<PersistentTile> persistentTiles(const Description &description
       addComplete();
     }
   };
-  // Few rows of A: all of them are the columns of a tile.
+  // Few rows of A: all of them are the columns of a tile. Of a column-major A they are not: few of those lie side by
+  // side.
   constexpr int64_t kFewRows = 64;
   int64_t m = sizeOf(description.dimension("m"));
+  bool isColumnMajorA = description.op() == "matmul" && description.word("a_layout") == "col";
   for (int64_t rows : {64, 128}) {
-    if (m <= kFewRows) {
+    if (m <= kFewRows && !isColumnMajorA) {
       add({.rows = rows, .columns = coveringColumns(m), .transposed = true});
     }
   }

@@ -142,8 +142,8 @@ CublasLt::Algorithms CublasLt::find(const Product &p, int count, size_t workspac
   d.workspaceBytes = workspaceBytes;
   d.hasBias = p.hasBias;
   d.hasAddend = p.hasAddend;
-  // cuBLASLt is column major: c^T[n,m] = op(b)^T a^T, where row-major a is a^T already.
-  int transB = p.columnMajorB ? kOpT : kOpN, transA = kOpN;
+  // cuBLASLt is column major: c^T[n,m] = op(b)^T op(a)^T, where row-major a is a^T already.
+  int transB = p.columnMajorB ? kOpT : kOpN, transA = p.columnMajorA ? kOpT : kOpN;
   check(l.descCreate(&d.desc, kCompute32F, kReal32F), "descriptor");
   check(l.descSet(d.desc, kDescTransA, &transB, sizeof transB), "attribute");
   check(l.descSet(d.desc, kDescTransB, &transA, sizeof transA), "attribute");
@@ -155,7 +155,9 @@ CublasLt::Algorithms CublasLt::find(const Product &p, int count, size_t workspac
   check(p.columnMajorB ? l.layoutCreate(&d.layoutB, type, uint64_t(p.k), uint64_t(p.n), p.k)
                        : l.layoutCreate(&d.layoutB, type, uint64_t(p.n), uint64_t(p.k), p.n),
         "layout of b");
-  check(l.layoutCreate(&d.layoutA, type, uint64_t(p.k), uint64_t(p.m), p.k), "layout of a");
+  check(p.columnMajorA ? l.layoutCreate(&d.layoutA, type, uint64_t(p.m), uint64_t(p.k), p.m)
+                       : l.layoutCreate(&d.layoutA, type, uint64_t(p.k), uint64_t(p.m), p.k),
+        "layout of a");
   check(l.layoutCreate(&d.layoutC, outType, uint64_t(p.n), uint64_t(p.m), p.n), "layout of c");
   const std::pair<void *, int64_t> offsets[] = {{d.layoutA, p.m * p.k}, {d.layoutB, p.n * p.k}, {d.layoutC, p.m * p.n}};
   for (auto [layout, offset] : offsets) {

@@ -8,12 +8,13 @@
 
 namespace jitk::timing {
 
-/// A row-major product c[m,n] = activation(a[m,k] op(b) + bias + addend); b is [n,k] if `columnMajorB`, else [k,n].
+/// A row-major product c[m,n] = activation(op(a) op(b) + bias + addend); a is [k,m] if `columnMajorA`, else [m,k]; b is
+/// [n,k] if `columnMajorB`, else [k,n].
 /// `dtype` of a and b is "fp16" or "bf16", `outDtype` of c one of these or "fp32".
 struct Product {
   int64_t m = 0, n = 0, k = 0;
   std::string dtype, outDtype;
-  bool columnMajorB = false;
+  bool columnMajorA = false, columnMajorB = false;
   bool hasBias = false, hasAddend = false;
   std::string activation = "none"; ///< or "relu", "gelu_tanh"
   int64_t batch = 1;               ///< so many products, whose tensors follow one another

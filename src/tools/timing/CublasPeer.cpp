@@ -24,6 +24,7 @@ Product productOf(const Description &d, const DynamicSizes &sizes) {
           .k = size(d, "k", sizes),
           .dtype = d.word("dtype"),
           .outDtype = d.word("out_dtype"),
+          .columnMajorA = d.word("a_layout") == "col",
           .columnMajorB = d.word("b_layout") == "col",
           .hasBias = d.flag("bias"),
           .hasAddend = d.flag("residual") || d.flag("accumulate"),

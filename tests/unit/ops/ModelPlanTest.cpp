@@ -285,8 +285,8 @@ TEST_CASE("every kernel of a DeepSeek-V3 whose sizes all differ, on one of two r
        dense + "down_proj: " + fp8 + "k=1408" + m + "n=1664 " + bf16,
        moe + "shared_experts.gate_up_proj: " + fp8 + "k=1664" + m + "n=3840 " + bf16,
        moe + "shared_experts.down_proj: " + fp8 + "k=1920" + m + "n=1664 " + bf16,
-       moe + "gate: matmul accumulate=false activation=none b_layout=col bias=false dtype=bf16 k=1664" + m +
-           "n=24 out_dtype=fp32 residual=false",
+       moe + "gate: matmul a_layout=row accumulate=false activation=none b_layout=col bias=false dtype=bf16 k=1664" +
+           m + "n=24 out_dtype=fp32 residual=false",
        moe +
            "experts.gate_up_proj: grouped_fp8_block_matmul a_scale_layout=row expected_m=0 groups=24 k=1664 m=* "
            "masked=false n=1280 " +
@@ -295,7 +295,7 @@ TEST_CASE("every kernel of a DeepSeek-V3 whose sizes all differ, on one of two r
            "experts.down_proj: grouped_fp8_block_matmul a_scale_layout=row expected_m=0 groups=24 k=640 m=* "
            "masked=false n=1664 " +
            bf16,
-       "lm_head: matmul accumulate=false activation=none b_layout=col bias=false dtype=bf16 k=1664" + m +
+       "lm_head: matmul a_layout=row accumulate=false activation=none b_layout=col bias=false dtype=bf16 k=1664" + m +
            "n=2500 out_dtype=bf16 residual=false"});
 }
 
@@ -310,8 +310,8 @@ TEST_CASE("every kernel of a Qwen3-Next whose sizes all differ, on one of two ra
                             2);
   const std::string full = "layers.full.self_attn.", linear = "layers.linear.linear_attn.";
   auto matmul = [](int64_t n, int64_t k) {
-    return "matmul accumulate=false activation=none b_layout=col bias=false dtype=bf16 k=" + std::to_string(k) +
-           " m=*<=16 n=" + std::to_string(n) + " out_dtype=bf16 residual=false";
+    return "matmul a_layout=row accumulate=false activation=none b_layout=col bias=false dtype=bf16 k=" +
+           std::to_string(k) + " m=*<=16 n=" + std::to_string(n) + " out_dtype=bf16 residual=false";
   };
   const std::string delta = "gated_delta_rule batch=", states = " qk_heads=3 qk_l2norm=true slots=* "
                                                                 "state_layout=value-major state_pool=true tokens=";

@@ -24,8 +24,9 @@ static std::string failure(std::string_view line) {
 TEST_CASE("a description is complete, and its text reads back as itself") {
   Result<Description> description = parseDescription("matmul m=*<=64  n=4096 k=7168");
   REQUIRE(description.ok());
-  CHECK(description->toString() == "matmul accumulate=false activation=none b_layout=row bias=false dtype=bf16 k=7168 "
-                                   "m=*<=64 n=4096 out_dtype=bf16 residual=false");
+  CHECK(description->toString() ==
+        "matmul a_layout=row accumulate=false activation=none b_layout=row bias=false dtype=bf16 k=7168 "
+        "m=*<=64 n=4096 out_dtype=bf16 residual=false");
   CHECK(*parseDescription(description->toString()) == *description);
   // A text is written where there is one.
   description = parseDescription("matmul m=1 n=1 k=1 configuration=64x32");
@@ -74,7 +75,7 @@ TEST_CASE("what the schema refuses is named with what was found and what is allo
         "grouped_fp8_block_matmul, matmul, mla_decode, paged_attention, user_kernel: got 'nonsense'");
   CHECK(failure("matmul m=1 n=1 k=1 colour=red") ==
         "attribute of matmul must be one of m, n, k, dtype, out_dtype, "
-        "b_layout, bias, residual, accumulate, activation, a_stride, b_stride, residual_stride, c_stride, "
+        "a_layout, b_layout, bias, residual, accumulate, activation, a_stride, b_stride, residual_stride, c_stride, "
         "configuration: got 'colour'");
   CHECK(failure("matmul m=1 n=1 k=1 m=2") == "attribute must be given once: got 'm' twice");
   CHECK(failure("matmul m=1 n=1") == "attribute k of matmul must be given: columns of A");
@@ -96,8 +97,9 @@ TEST_CASE("what the schema refuses is named with what was found and what is allo
                                   "grouped_fp8_block_matmul, matmul, mla_decode, paged_attention, user_kernel (did "
                                   "you mean matmul?): got 'matmull'");
   CHECK(failure("matmul m=1 n=1 k=1 dtpye=bf16") ==
-        "attribute of matmul must be one of m, n, k, dtype, out_dtype, b_layout, bias, residual, accumulate, "
-        "activation, a_stride, b_stride, residual_stride, c_stride, configuration (did you mean dtype?): got 'dtpye'");
+        "attribute of matmul must be one of m, n, k, dtype, out_dtype, a_layout, b_layout, bias, residual, "
+        "accumulate, activation, a_stride, b_stride, residual_stride, c_stride, configuration (did you mean dtype?): "
+        "got 'dtpye'");
   CHECK(failure("matmul m=1 n=1 k=1 dtype=b16") ==
         "attribute dtype must be one of bf16, fp16 (did you mean bf16?): got 'b16'");
   CHECK(failure("matmul m=1 n=1 k=1 activation=gelu_tan") ==

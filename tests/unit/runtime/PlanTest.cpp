@@ -439,8 +439,9 @@ TEST_CASE("a plan file is written as it was read") {
                                              "scale": 0.250}}]})");
   REQUIRE(items.ok());
   REQUIRE(items->size() == 2);
-  CHECK((*items)[0].problem->text == "matmul accumulate=false activation=none b_layout=row bias=false dtype=bf16 "
-                                     "k=7168 m=*<=1024 n=4096 out_dtype=bf16 residual=false");
+  CHECK((*items)[0].problem->text ==
+        "matmul a_layout=row accumulate=false activation=none b_layout=row bias=false dtype=bf16 "
+        "k=7168 m=*<=1024 n=4096 out_dtype=bf16 residual=false");
   CHECK((*items)[0].priority == 2);
   CHECK((*items)[1].problem->description.flag("causal"));
   CHECK((*items)[1].problem->description.word("scale") == "0.25");

@@ -24,7 +24,7 @@ constexpr uint64_t kLargestCode = 28 << 10;
 /// As many as a fleet's store has: code of 4 to 28 KiB, a recipe of as many bytes as those of real kernels.
 Entry kernel(int number, std::mt19937 &random) {
   std::string description =
-      "matmul accumulate=false activation=none b_layout=col bias=false dtype=bf16 k=7168 m=*<=4096 n=" +
+      "matmul a_layout=row accumulate=false activation=none b_layout=col bias=false dtype=bf16 k=7168 m=*<=4096 n=" +
       std::to_string(number) + " out_dtype=bf16 residual=false";
   Entry entry = sampleEntry(sampleKey(description), 4096 + random() % (kLargestCode - 4096 + 1));
   entry.recipe.assign(400, 1);
