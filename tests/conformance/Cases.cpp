@@ -833,9 +833,13 @@ const std::vector<checked::Problem> &chosenConfigurationCases() {
         all.push_back({"fp8_block_matmul " + rows + std::to_string(128 * blocks), {}});
       }
     }
-    // Even tiles of one round.
+    // Even tiles of one round: 63 rows of two and 32 of four.
+    for (int columns : {80, 96, 112, 144, 160, 176}) {
+      all.push_back({"matmul m=4000 k=72 b_layout=col n=" + std::to_string(2 * columns - 8), {}});
+    }
     all.push_back({"matmul m=4000 n=568 k=72 b_layout=col bias=true residual=true", {}});
     all.push_back({"matmul m=4000 n=632 k=72", {}});
+    all.push_back({"matmul m=4000 n=696 k=72 b_layout=col out_dtype=fp32 accumulate=true", {}});
     return all;
   }();
   return cases;
@@ -880,10 +884,14 @@ std::vector<std::string> gridOfChoices(std::string_view op) {
   for (const char *m : {"1",   "5",    "8",    "12",   "16",   "20",   "24",   "30",   "32",  "40",    "48",    "50",
                         "56",  "60",   "64",   "65",   "100",  "128",  "160",  "192",  "256", "300",   "384",   "512",
                         "768", "1000", "1024", "1536", "2048", "3000", "4096", "8192", "*",   "*<=64", "*<=512"}) {
-    for (int n : {64, 128, 256, 512, 576, 1024, 1536, 2112, 3072, 4096, 7168, 18432, 24576, 32768, 36864, 129280}) {
+    for (int n : {64, 128, 256, 512, 576, 640, 1024, 1536, 2112, 3072, 4096, 5120, 7168, 11008, 18432, 24576, 32768,
+                  36864, 129280}) {
       for (int k : {64, 512, 1024, 1536, 2048, 4096, 5120, 7168, 16384, 18432}) {
         std::string sizes = std::string("m=") + m + " " + with("n", n) + with("k", k);
         add(sizes);
+        if (op == "matmul") {
+          add(sizes + "b_layout=col");
+        }
         if (op == "matmul" && k == 7168) {
           add(sizes + "out_dtype=fp32");
           add(sizes + "bias=true residual=true");
