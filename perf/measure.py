@@ -156,8 +156,14 @@ def written(document):
     return "{\n" + ",\n".join(parts) + "\n}\n"
 
 
+def parts_of(options):
+    """The parts as they are asked for."""
+    given = {"fp8": ("--deepgemm", str(options.deepgemm.resolve()))} if options.deepgemm else {}
+    return [dataclasses.replace(part, options=part.options + given.get(part.name, ())) for part in PARTS]
+
+
 def measured(options):
-    chosen = [part for part in PARTS if not options.only or part.name in options.only]
+    chosen = [part for part in parts_of(options) if not options.only or part.name in options.only]
     unknown = set(options.only or ()) - {part.name for part in PARTS}
     if unknown:
         raise SystemExit(f"measure.py: parts are {', '.join(part.name for part in PARTS)}: got {', '.join(sorted(unknown))}")
@@ -187,6 +193,7 @@ def main():
     parser.add_argument("--out", required=True, type=pathlib.Path, help="what the names of the files begin with")
     parser.add_argument("--only", type=lambda text: text.split(","), help=", ".join(part.name for part in PARTS))
     parser.add_argument("--limit", type=float, default=520, help="seconds for all parts together")
+    parser.add_argument("--deepgemm", type=pathlib.Path, help="folder of DeepGEMM's kernels, for the part fp8")
     parser.add_argument("--merge", nargs="+", type=pathlib.Path, help="join results, and measure nothing")
     options = parser.parse_args()
     if (options.binaries is None) == (options.merge is None):

@@ -527,8 +527,15 @@ void KernelBench::time(const Problem &problem, Measurement &result) {
   }
   timing::takeTurns(contenders);
   result.times = contenders.front().times();
+  // Of peers with one name the fastest counts.
   for (size_t i = 0; i < peers.size(); ++i) {
-    result.peers.push_back({peers[i].name, contenders[i + 1].times()});
+    const Times &times = contenders[i + 1].times();
+    auto known = std::ranges::find(result.peers, peers[i].name, &PeerTimes::name);
+    if (known == result.peers.end()) {
+      result.peers.push_back({peers[i].name, times});
+    } else if (median(times) < median(known->times)) {
+      known->times = times;
+    }
   }
 }
 

@@ -40,17 +40,23 @@ def deepgemm(ratio):
     return lambda each: ratio(each) if "DeepGEMM" in each.peer else None
 
 
-def flash_attention_3(sustained):
-    return lambda each: each.ratio if each.peer == "FlashAttention 3" and each.sustained == sustained else None
+def flash_attention_3(counts):
+    return lambda each: each.ratio if each.peer == "FlashAttention 3" and counts(each) else None
+
+
+def is_longest(each):
+    """The problem of which there is no pair of a card that had rested."""
+    return "seq_q=16384" in each.row.problem.split()
 
 
 DEEPGEMM_RATIO = "DeepGEMM's ratio to cuBLASLt bf16"
+FA3_RATIO = "FlashAttention 3's ratio to cuDNN"
 # What is made of the figures of another machine.
 PUBLISHED = {"DeepGEMM, both rested": deepgemm(lambda each: each.quotient),
              DEEPGEMM_RATIO: deepgemm(lambda each: each.ratio),
              DEEPGEMM_RATIO + ", or its time": deepgemm(lambda each: each.ratio or each.quotient),
-             "FlashAttention 3's ratio to cuDNN, both rested": flash_attention_3(sustained=False),
-             "FlashAttention 3's ratio to cuDNN, sustained": flash_attention_3(sustained=True)}
+             FA3_RATIO + ", both rested": flash_attention_3(lambda each: not each.sustained),
+             FA3_RATIO + ", and 16384 queries sustained": flash_attention_3(lambda each: not each.sustained or is_longest(each))}
 
 GOALS = [
     Goal("matmul", "cuBLASLt, best of 8", "products alone", 1.00, 0.93,
@@ -58,20 +64,20 @@ GOALS = [
     Goal("matmul", "cuBLASLt and a separate kernel", "with an epilogue", 1.05, rows=has_epilogue),
     Goal("matmul", "the kernel of known sizes", "copies that the compiler pipelines", 0.90, 0.90, is_plain),
     Goal("matmul", "Triton", "", 1.03),
-    Goal("fp8_block_matmul", "DeepGEMM", "in one run", 1.00),
+    Goal("fp8_block_matmul", "DeepGEMM", "in the same run", 1.00),
     Goal("fp8_block_matmul", "DeepGEMM, both rested", "", 1.00),
     Goal("fp8_block_matmul", DEEPGEMM_RATIO, "where both are published", 1.00),
     Goal("fp8_block_matmul", DEEPGEMM_RATIO + ", or its time", "M = 1 ... 4096", 1.00),
     Goal("fp8_block_matmul", "Triton", "", 1.50),
-    Goal("flash_attention", "FlashAttention 3's ratio to cuDNN, both rested", "", 1.00),
-    Goal("flash_attention", "FlashAttention 3's ratio to cuDNN, sustained", "", 1.00),
+    Goal("flash_attention", FA3_RATIO + ", both rested", "", 1.00),
+    Goal("flash_attention", FA3_RATIO + ", and 16384 queries sustained", "", 1.00),
     Goal("flash_attention", "Triton", "", 1.40),
 ]
 
 EXPLANATION = ("DeepGEMM's and FlashAttention 3's figures are those of another H200. Their ratios to a yardstick, which both runs "
                "have, tell more than their times; of most of DeepGEMM's shapes its time alone is published, and \"or its time\" "
-               "takes the yardsticks of the two cards as equal there. jitk rests before each turn, so that rested figures are the "
-               "like; for 16384 queries there is a sustained one alone.")
+               "takes the yardsticks of the two cards as equal there. jitk rests before each turn, so that rested pairs are the "
+               "like; of 16384 queries there is a pair of a card under load alone, and a row that counts it too.")
 
 
 def table(rows):

@@ -73,7 +73,7 @@ void fillRowGroups(const Description &description, const Sizes &sizes, const Giv
   }
   // Block after block of a group's rows.
   HostTensor &scales = find(tensors, "a_scale");
-  auto rows = size_t(m), blocks = rows ? scales.bytes.size() / sizeof(float) / isValid.size() : 0;
+  auto rows = size_t(m), blocks = isValid.empty() ? 0 : scales.bytes.size() / sizeof(float) / isValid.size();
   for (size_t row = 0; row < isValid.size(); ++row) {
     for (size_t block = 0; block < blocks && !isValid[row]; ++block) {
       size_t index = (row / rows * blocks + block) * rows + row % rows;

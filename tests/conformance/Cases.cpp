@@ -479,6 +479,7 @@ const std::vector<checked::Problem> &edgeCases() {
       {"grouped_fp8_block_matmul masked=true groups=5 m=*%64 n=72 k=496", {{"m", 192}}},
       {"grouped_fp8_block_matmul masked=true groups=5 m=*%64 n=72 k=272", {{"m", 0}}},
       {"grouped_fp8_block_matmul masked=true groups=* m=* n=*%8 k=128", {{"groups", 0}, {"m", 70}, {"n", 136}}},
+      {"grouped_fp8_block_matmul masked=true groups=* m=200 n=136 k=192 a_scale_layout=col", {{"groups", 0}}},
       // Rows that lie apart, of all groups alike.
       {"grouped_fp8_block_matmul groups=3 m=700 n=200 k=304 a_stride=320 b_stride=336 c_stride=264", {}},
       {"grouped_fp8_block_matmul groups=2 m=300 n=132 k=84 a_stride=88 b_stride=100 c_stride=133", {}},

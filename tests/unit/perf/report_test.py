@@ -1,4 +1,5 @@
 """The report of kernels: figures of rows, the page, and the geometry of the pictures."""
+import argparse
 import contextlib
 import io
 import json
@@ -153,7 +154,12 @@ class Report(unittest.TestCase):
         self.assertEqual(means["DeepGEMM's ratio to cuBLASLt bf16"], ["1", "0.845"])
         self.assertEqual(means["DeepGEMM's ratio to cuBLASLt bf16, or its time"], ["2", f"{(0.84482 * 0.9056) ** 0.5:.3f}"])
         self.assertEqual(means["FlashAttention 3's ratio to cuDNN, both rested"], ["1", "1.069"])
-        self.assertEqual(means["FlashAttention 3's ratio to cuDNN, sustained"], ["1", "0.981"])
+        self.assertEqual(means["FlashAttention 3's ratio to cuDNN, and 16384 queries sustained"], ["1", "1.069"])
+        longest = {**attention, "problem": "flash_attention batch=1 heads=32 kv_heads=8 seq_q=16384 head_dim=128 causal=true"}
+        rows = results.read([self.write("u.json", json.dumps({"problems": [attention, longest]}))]).rows
+        means = {line.split(" | ")[1]: line.split(" | ")[3] for line in goals.table(rows).splitlines()[2:] if " | " in line}
+        self.assertEqual(means["FlashAttention 3's ratio to cuDNN, both rested"], "1")
+        self.assertEqual(means["FlashAttention 3's ratio to cuDNN, and 16384 queries sustained"], "2")
         self.assertIsNone(report.published(self.read().rows))
 
     def test_results_without_problems_are_refused(self):
@@ -298,6 +304,16 @@ class Measure(unittest.TestCase):
         self.assertEqual(status, 0)
         self.assertEqual([row["median_us"] for row in document["problems"]], [200.0, 55.0])
         self.assertNotIn("not_measured", document["runs"][0])
+
+    def test_the_kernels_of_deepgemm_are_for_one_part(self):
+        self.doCleanups()
+        options = argparse.Namespace(deepgemm=pathlib.Path("kernels"))
+        for part in measure.parts_of(options):
+            command, _ = part.command(pathlib.Path("build"), pathlib.Path("out/part"), 60)
+            given = " ".join(command).partition("--deepgemm ")[2].split(" ")[0]
+            # From wherever the part runs.
+            self.assertEqual(given, str(pathlib.Path("kernels").resolve()) if part.name == "fp8" else "", part.name)
+        self.assertEqual(measure.parts_of(argparse.Namespace(deepgemm=None)), measure.PARTS)
 
     def test_each_part_names_lists_and_a_program_that_are_there(self):
         self.doCleanups()
