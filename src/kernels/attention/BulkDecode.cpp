@@ -15,12 +15,11 @@
 
 #include "src/kernels/attention/BulkDecode.h"
 
+#include "src/kernels/vocabulary/OverlappedAttention.h"
 #include "src/kernels/vocabulary/PagedRows.h"
-#include "src/kernels/vocabulary/Ring.h"
 #include "src/kernels/vocabulary/Roles.h"
 #include "src/kernels/vocabulary/TileRows.h"
 
-#include <limits>
 #include <numbers>
 #include <numeric>
 
@@ -28,7 +27,7 @@ using namespace mlir;
 
 namespace jitk::kernels {
 
-static constexpr int64_t kRows = 64;
+static constexpr int64_t kRows = OverlappedAttention::kRows;
 static constexpr unsigned kConsumerWarps = 4, kGathererWarps = 4;
 /// Results go to memory in slices: each is handed around in shared memory first.
 static constexpr int64_t kSliceColumns = 32;
@@ -101,26 +100,14 @@ private:
   void gatherBlock(const Ring &ring, const RingPosition &position, StringRef tensor, int64_t dim,
                    const PagedBlock &block);
 
-  struct State {
-    SoftmaxState softmax;
-    Value weights;                   ///< of the last block, whose product with the values is still to come
-    SmallVector<Value> accumulators; ///< f32 [64, part] of each part of the values
-    RingPosition keys, values;
-  };
-  State unpack(ValueRange values) const;
-  Carried pack(const State &state) const;
+  using State = OverlappedAttention::State;
   void consume();
   void loadQueries(const DecodedRows &rows, Value sequence);
   /// Of a part's rows: the first key that each does not see, i32 [64], and the first that some row does not.
   struct Seen {
     Value ends, byAll;
   };
-  State attend(const DecodedKeys &keys, const Seen &seen, State state);
-  State firstBlock(const DecodedKeys &keys, const Seen &seen, State state);
-  State nextBlock(const DecodedKeys &keys, Value block, const Seen &seen, State state);
-  State lastProduct(State state);
-  Value startScores(const RingPosition &keys);
-  SmallVector<Value> startOutputs(const State &state);
+  State attend(const DecodedKeys &keys, const Seen &seen, const State &start);
   Value scaled(Value scores, Value firstKey, const Seen &seen);
 
   KernelBuilder &b;
@@ -129,6 +116,7 @@ private:
   SmallVector<DimensionPart> keyParts_, valueParts_;
   SmallVector<Value> queries_; ///< buffers
   std::optional<Ring> keys_, values_;
+  std::optional<OverlappedAttention> attention_;
 };
 
 } // namespace
@@ -148,6 +136,10 @@ BulkDecodeWriter::BulkDecodeWriter(KernelBuilder &builder, const PagedDecodeProb
   RingOptions options = {.gathererWarps = tile.gathers ? kGathererWarps : 0};
   keys_.emplace(b, tile.stages, keys, kConsumerWarps, options);
   values_.emplace(b, tile.stages, values, kConsumerWarps, options);
+  attention_.emplace(
+      b, *keys_, *values_,
+      OverlappedAttention::Shape{
+          .keyParts = {tile.keys}, .numHeadParts = keyParts_.size(), .valueParts = valueParts_, .type = problem.type});
 }
 
 void BulkDecodeWriter::write() {
@@ -299,23 +291,6 @@ BulkDecodeWriter::Carried BulkDecodeWriter::gather(const DecodedKeys &keys, Valu
 
 // --- the consumer
 
-BulkDecodeWriter::State BulkDecodeWriter::unpack(ValueRange values) const {
-  size_t parts = valueParts_.size();
-  ValueRange rest = values.drop_front(3 + parts);
-  return {{values[0], values[1]},
-          values[2],
-          {values.begin() + 3, values.begin() + 3 + parts},
-          {rest[0], rest[1]},
-          {rest[2], rest[3]}};
-}
-
-BulkDecodeWriter::Carried BulkDecodeWriter::pack(const State &state) const {
-  Carried values = {state.softmax.maximum, state.softmax.sum, state.weights};
-  llvm::append_range(values, state.accumulators);
-  values.append({state.keys.slot, state.keys.phase, state.values.slot, state.values.phase});
-  return values;
-}
-
 void BulkDecodeWriter::loadQueries(const DecodedRows &rows, Value sequence) {
   SequenceRows from = rowsOfSequence(b, "q", sequence, rows.rows, problem_.keyDim);
   for (auto [part, buffer] : llvm::zip_equal(keyParts_, queries_)) {
@@ -325,23 +300,6 @@ void BulkDecodeWriter::loadQueries(const DecodedRows &rows, Value sequence) {
   }
 }
 
-Value BulkDecodeWriter::startScores(const RingPosition &keys) {
-  Value sum = b.full(0, {kRows, tile_.keys}, b.getF32Type());
-  for (auto [tile, query] : llvm::enumerate(queries_)) {
-    Value key = b.transposeBuffer(keys_->tile(keys, unsigned(tile)));
-    sum = b.startProduct(query, key, sum, /*accumulates=*/tile > 0);
-  }
-  return sum;
-}
-
-SmallVector<Value> BulkDecodeWriter::startOutputs(const State &state) {
-  SmallVector<Value> sums;
-  for (auto [tile, accumulator] : llvm::enumerate(state.accumulators)) {
-    sums.push_back(b.startProduct(state.weights, values_->tile(state.values, unsigned(tile)), accumulator));
-  }
-  return sums;
-}
-
 /// Base-2 scores of a block, -inf where a row does not see the key.
 Value BulkDecodeWriter::scaled(Value scores, Value firstKey, const Seen &seen) {
   Value scale = b.mulf(b.scalar("scale"), b.f32(std::numbers::log2e));
@@ -349,72 +307,24 @@ Value BulkDecodeWriter::scaled(Value scores, Value firstKey, const Seen &seen) {
   Value isCut = b.lessThan(seen.byAll, b.add(firstKey, b.i32(tile_.keys)));
   auto masked = [&] {
     Value keys = b.asRow(b.add(b.splat(firstKey, {tile_.keys}), b.range(tile_.keys)), kRows);
-    constexpr double kNone = -std::numeric_limits<double>::infinity();
-    return Carried{b.select(b.lessThan(keys, b.asColumn(seen.ends, tile_.keys)), scaled,
-                            b.full(kNone, {kRows, tile_.keys}, b.getF32Type()))};
+    return Carried{maskedScores(b, b.lessThan(keys, b.asColumn(seen.ends, tile_.keys)), scaled)};
   };
   return b.ifThen(isCut, masked, {scaled}).front();
 }
 
-BulkDecodeWriter::State BulkDecodeWriter::firstBlock(const DecodedKeys &keys, const Seen &seen, State state) {
-  keys_->await(state.keys);
-  Value scores = b.awaitProducts(startScores(state.keys), 0);
-  keys_->release(state.keys.slot);
-  state.keys = keys_->next(state.keys);
-  SoftmaxParts parts = accumulateLazily(b, state.softmax, {scaled(scores, firstKey(keys, b.i32(0)), seen)}, 1);
-  state.softmax = parts.state;
-  state.weights = b.convert(parts.weights.front(), problem_.type);
-  return state;
-}
-
-BulkDecodeWriter::State BulkDecodeWriter::nextBlock(const DecodedKeys &keys, Value block, const Seen &seen,
-                                                    State state) {
-  keys_->await(state.keys);
-  Value scores = startScores(state.keys);
-  values_->await(state.values);
-  SmallVector<Value> sums = startOutputs(state);
-  scores = b.awaitProducts(scores, unsigned(sums.size()));
-  keys_->release(state.keys.slot);
-  state.keys = keys_->next(state.keys);
-  SoftmaxParts parts = accumulateLazily(b, state.softmax, {scaled(scores, firstKey(keys, block), seen)}, 1);
-  Value isRescaled = b.warpAny(parts.isRescaled);
-  // A loop that ends at once keeps the assembler from moving the softmax behind the wait for the products beside it.
-  values_->await(state.values);
-  SmallVector<Value> inFlight = sums;
-  inFlight.push_back(parts.weights.front());
-  SmallVector<Value> done = b.awaitProducts(inFlight, 0);
-  state.weights = b.convert(done.pop_back_val(), problem_.type);
-  values_->release(state.values.slot);
-  state.values = values_->next(state.values);
-  auto rescaled = [&] {
-    Carried results;
-    for (auto [accumulator, part] : llvm::zip_equal(done, valueParts_)) {
-      results.push_back(b.mulf(accumulator, b.asColumn(parts.rescale, part.size)));
-    }
-    return results;
+BulkDecodeWriter::State BulkDecodeWriter::attend(const DecodedKeys &keys, const Seen &seen, const State &start) {
+  auto query = [&](unsigned part) { return queries_[part]; };
+  auto scoresOf = [&](Value block) {
+    return [&, block](ValueRange products) { return Carried{scaled(products.front(), firstKey(keys, block), seen)}; };
   };
-  state.accumulators = b.ifThen(isRescaled, rescaled, done);
-  state.softmax = parts.state;
-  return state;
-}
-
-BulkDecodeWriter::State BulkDecodeWriter::lastProduct(State state) {
-  values_->await(state.values);
-  state.accumulators = b.awaitProducts(startOutputs(state), 0);
-  values_->release(state.values.slot);
-  state.values = values_->next(state.values);
-  return state;
-}
-
-/// The scores of a block, then the product of the weights before it with their values, run beside the softmax.
-BulkDecodeWriter::State BulkDecodeWriter::attend(const DecodedKeys &keys, const Seen &seen, State state) {
   auto attendAll = [&] {
-    Carried carried = pack(firstBlock(keys, seen, state));
-    carried = b.loop(b.i32(1), numBlocks(keys), 1, carried,
-                     [&](Value block, ValueRange now) { return pack(nextBlock(keys, block, seen, unpack(now))); });
-    return pack(lastProduct(unpack(carried)));
+    State state = attention_->firstBlock(start, query, scoresOf(b.i32(0)));
+    state = attention_->forEachBlock(b.i32(1), numBlocks(keys), state, [&](Value block, const State &now) {
+      return attention_->nextBlock(now, query, scoresOf(block));
+    });
+    return attention_->pack(attention_->lastProduct(state));
   };
-  return unpack(b.ifThen(b.lessThan(keys.begin, keys.end), attendAll, pack(state)));
+  return attention_->unpack(b.ifThen(b.lessThan(keys.begin, keys.end), attendAll, attention_->pack(start)));
 }
 
 void BulkDecodeWriter::consume() {
@@ -428,19 +338,14 @@ void BulkDecodeWriter::consume() {
     if (problem_.isCausal) {
       seen.byAll = b.minimum(seen.byAll, b.add(b.sub(keys.length, b.size("seq_q")), b.i32(1)));
     }
-    Value noWeights = b.full(0, {kRows, tile_.keys}, problem_.type);
-    State state = {initialLazySoftmax(b, kRows), noWeights, {}, {now[0], now[1]}, {now[2], now[3]}};
-    for (const DimensionPart &part : valueParts_) {
-      state.accumulators.push_back(b.full(0, {kRows, part.size}, b.getF32Type()));
-    }
-    state = attend(keys, seen, state);
+    State state = attend(keys, seen, attention_->start({now[0], now[1]}, {now[2], now[3]}));
     SoftmaxState softmax = totalled(b, state.softmax);
     storeDecoded(b, problem_, scheduled, keys, rows, softmax, [&] {
       Value normalizer = softmaxNormalizer(b, softmax);
       Carried normalized;
-      for (Value accumulator : state.accumulators) {
-        for (Value slice : b.splitColumns(accumulator, kSliceColumns)) {
-          normalized.push_back(b.mulf(slice, b.asColumn(normalizer, kSliceColumns)));
+      for (Value output : state.outputs) {
+        for (Value slice : b.splitColumns(output, kSliceColumns)) {
+          normalized.push_back(scaledRows(b, slice, normalizer));
         }
       }
       return normalized;

@@ -14,8 +14,7 @@
 #include "src/kernels/attention/AttentionWindow.h"
 #include "src/kernels/attention/PersistentAttention.h"
 #include "src/kernels/attention/ScoreScale.h"
-#include "src/kernels/vocabulary/DimensionParts.h"
-#include "src/kernels/vocabulary/OnlineSoftmax.h"
+#include "src/kernels/vocabulary/AttentionStep.h"
 #include "src/kernels/vocabulary/Raster.h"
 
 #include <limits>
@@ -75,16 +74,15 @@ private:
   void writeTile() {
     locate();
     loadQueries();
-    SmallVector<Value> carried = loopOverKeys();
-    storeResult({carried[0], carried[1]}, ArrayRef(carried).drop_front(2));
+    storeResult(loopOverKeys());
   }
   void place();
   void locate();
   void loadQueries();
-  SmallVector<Value> loopOverKeys();
-  SmallVector<Value> attend(Value firstKey, ValueRange carried, bool masked);
+  AttentionState loopOverKeys();
+  AttentionState attend(Value firstKey, const AttentionState &state, bool masked);
   Value scores(Value keyRows, Value firstKey, bool masked);
-  void storeResult(const SoftmaxState &state, ArrayRef<Value> accumulators);
+  void storeResult(const AttentionState &state);
 
   HeadView headView(StringRef tensor, StringRef sequence, const SequenceRows &rows, StringRef heads, Value head,
                     int64_t dim);
@@ -165,14 +163,9 @@ void FlashAttentionWriter::loadQueries() {
   }
 }
 
-SmallVector<Value> FlashAttentionWriter::loopOverKeys() {
+AttentionState FlashAttentionWriter::loopOverKeys() {
   KernelBuilder &b = b_;
-  SoftmaxState state = initialSoftmax(b, tile_.m);
-  SmallVector<Value> carried = {state.maximum, state.sum};
-  for (const DimensionPart &chunk : values_.chunks) {
-    carried.push_back(b.full(0, {tile_.m, chunk.size}, b.getF32Type()));
-  }
-
+  SmallVector<Value> carried = packAttention(initialAttention(b, tile_.m, values_.chunks));
   // Keys that every row of the tile sees, then those that some row sees.
   Value seenByAll = numKeys_, seenBySome = numKeys_;
   if (window_.right) {
@@ -182,8 +175,12 @@ SmallVector<Value> FlashAttentionWriter::loopOverKeys() {
     seenBySome = b.minimum(numKeys_, lastRowEnd);
   }
   Value wholeBlocks = b.mul(b.div(seenByAll, b.i32(tile_.n)), b.i32(tile_.n));
-  auto attendWhole = [&](Value key, ValueRange values) { return attend(key, values, /*masked=*/false); };
-  auto attendMasked = [&](Value key, ValueRange values) { return attend(key, values, /*masked=*/true); };
+  auto attendWhole = [&](Value key, ValueRange now) {
+    return packAttention(attend(key, unpackAttention(now), /*masked=*/false));
+  };
+  auto attendMasked = [&](Value key, ValueRange now) {
+    return packAttention(attend(key, unpackAttention(now), /*masked=*/true));
+  };
   Value first = b.i32(0);
   if (window_.left) {
     // Before them those that the left end of some row's window cuts.
@@ -195,15 +192,12 @@ SmallVector<Value> FlashAttentionWriter::loopOverKeys() {
     wholeBlocks = b.maximum(wholeBlocks, first);
   }
   carried = b.loop(first, wholeBlocks, tile_.n, carried, attendWhole);
-  return b.loop(wholeBlocks, seenBySome, tile_.n, carried, attendMasked);
+  return unpackAttention(b.loop(wholeBlocks, seenBySome, tile_.n, carried, attendMasked));
 }
 
 Value FlashAttentionWriter::scores(Value keyRows, Value firstKey, bool masked) {
   KernelBuilder &b = b_;
-  Value product = b.full(0, {tile_.m, tile_.n}, b.getF32Type());
-  for (auto [query, key] : llvm::zip_equal(queryBuffers_, keyBuffers_)) {
-    product = b.dot(b.read(query), b.transpose(b.read(key)), product);
-  }
+  Value product = queriesTimesKeys(b, queryBuffers_, keyBuffers_);
   ScoreScale scale(description_);
   Value scaled = b.mulf(scale.capped(b, product), b.full(scale.factor(), {tile_.m, tile_.n}, b.getF32Type()));
   if (!masked) {
@@ -220,11 +214,10 @@ Value FlashAttentionWriter::scores(Value keyRows, Value firstKey, bool masked) {
   if (window_.left) {
     seen = b.both(seen, b.lessEqual(b.asColumn(ofDiagonal(-*window_.left), tile_.n), b.asRow(key, tile_.m)));
   }
-  double none = -std::numeric_limits<double>::infinity();
-  return b.select(seen, scaled, b.full(none, {tile_.m, tile_.n}, b.getF32Type()));
+  return maskedScores(b, seen, scaled);
 }
 
-SmallVector<Value> FlashAttentionWriter::attend(Value firstKey, ValueRange carried, bool masked) {
+AttentionState FlashAttentionWriter::attend(Value firstKey, const AttentionState &state, bool masked) {
   KernelBuilder &b = b_;
   Value rows = b.add(b.splat(firstKey, {tile_.n}), b.range(tile_.n));
   if (masked) {
@@ -237,28 +230,20 @@ SmallVector<Value> FlashAttentionWriter::attend(Value firstKey, ValueRange carri
   for (auto [chunk, buffer] : llvm::zip_equal(values_.chunks, valueBuffers_)) {
     b.copyIn(chunkPointers(values_, rows, chunk), buffer);
   }
-  SoftmaxStep step = accumulateSoftmax(b, {carried[0], carried[1]}, scores(rows, firstKey, masked));
-  Value weights = b.convert(step.weights, type_);
-
-  SmallVector<Value> next = {step.state.maximum, step.state.sum};
-  for (auto [chunk, buffer, accumulator] : llvm::zip_equal(values_.chunks, valueBuffers_, carried.drop_front(2))) {
-    Value rescaled = b.mulf(accumulator, b.asColumn(step.rescale, chunk.size));
-    next.push_back(b.dot(weights, b.read(buffer), rescaled));
-  }
-  return next;
+  return attendBlock(b, state, scores(rows, firstKey, masked), valueBuffers_);
 }
 
-void FlashAttentionWriter::storeResult(const SoftmaxState &state, ArrayRef<Value> accumulators) {
+void FlashAttentionWriter::storeResult(const AttentionState &state) {
   KernelBuilder &b = b_;
   Value inRange = b.lessThan(queryRows_, b.splat(numQueries_, {tile_.m}));
-  Value normalizer = softmaxNormalizer(b, state);
+  Value normalizer = softmaxNormalizer(b, state.softmax);
   Type outputType = elementTypeOf(description_.word("out_dtype"), *b.getContext());
-  for (auto [chunk, accumulator] : llvm::zip_equal(output_.chunks, accumulators)) {
-    Value result = b.mulf(accumulator, b.asColumn(normalizer, chunk.size));
+  for (auto [chunk, output] : llvm::zip_equal(output_.chunks, state.outputs)) {
+    Value result = scaledRows(b, output, normalizer);
     b.store(chunkPointers(output_, queryRows_, chunk), b.convert(result, outputType), b.asColumn(inRange, chunk.size));
   }
   Value base = sequences_.logSums(b, batch_, head_, queryRange_);
-  b.store(b.pointers(base, queryRows_), logSumExp(b, state, -std::numeric_limits<double>::infinity()), inRange);
+  b.store(b.pointers(base, queryRows_), logSumExp(b, state.softmax, -std::numeric_limits<double>::infinity()), inRange);
 }
 
 static KernelSignature makeSignature(const Description &description, MLIRContext &context) {

@@ -15,7 +15,6 @@
 #include "src/kernels/attention/PagedDecode.h"
 #include "src/kernels/vocabulary/PagedRows.h"
 
-#include <limits>
 #include <numbers>
 
 using namespace mlir;
@@ -43,8 +42,8 @@ private:
   void attendSequence(Value sequence);
   void loadQueries();
   PagedRows cacheOf(StringRef tensor, int64_t dim);
-  SmallVector<Value> loopOverKeys();
-  SmallVector<Value> attend(const PagedRows &keys, const PagedRows &values, Value firstKey, ValueRange carried);
+  AttentionState loopOverKeys();
+  AttentionState attend(const PagedRows &keys, const PagedRows &values, Value firstKey, const AttentionState &state);
   void fill(const PagedRows &cache, Value firstKey, ArrayRef<DimensionPart> chunks, ArrayRef<Value> buffers);
   Value scores(Value firstKey);
 
@@ -95,16 +94,9 @@ void GatheredDecodeWriter::attendSequence(Value sequence) {
   keys_ = locateKeys(b, part_, sequence);
   keyEnds_ = keyEnds(b, problem_, rows_, keys_.length);
   loadQueries();
-  SmallVector<Value> carried = loopOverKeys();
-  SoftmaxState state = {carried[0], carried[1]};
-  storeDecoded(b, problem_, part_, keys_, rows_, state, [&] {
-    Value normalizer = softmaxNormalizer(b, state);
-    SmallVector<Value> normalized;
-    for (auto [chunk, accumulator] : llvm::zip_equal(valueChunks_, ArrayRef(carried).drop_front(2))) {
-      normalized.push_back(b.mulf(accumulator, b.asColumn(normalizer, chunk.size)));
-    }
-    return normalized;
-  });
+  AttentionState state = loopOverKeys();
+  storeDecoded(b, problem_, part_, keys_, rows_, state.softmax,
+               [&] { return scaledRows(b, state.outputs, softmaxNormalizer(b, state.softmax)); });
 }
 
 void GatheredDecodeWriter::loadQueries() {
@@ -124,31 +116,25 @@ PagedRows GatheredDecodeWriter::cacheOf(StringRef tensor, int64_t dim) {
   return PagedRows(b, cache, tableOf(b, problem_, keys_.sequence), tile_.keys);
 }
 
-SmallVector<Value> GatheredDecodeWriter::loopOverKeys() {
+AttentionState GatheredDecodeWriter::loopOverKeys() {
   KernelBuilder &b = b_;
-  SoftmaxState state = initialSoftmax(b, tile_.rows);
-  SmallVector<Value> carried = {state.maximum, state.sum};
-  for (const DimensionPart &chunk : valueChunks_) {
-    carried.push_back(b.full(0, {tile_.rows, chunk.size}, b.getF32Type()));
-  }
+  SmallVector<Value> carried = packAttention(initialAttention(b, tile_.rows, valueChunks_));
   PagedRows keys = cacheOf(problem_.keyCache, problem_.keyDim);
   PagedRows values = problem_.valuesAreKeys() ? keys : cacheOf(problem_.valueCache, problem_.valueDim);
-  return b.loop(keys_.begin, keys_.end, tile_.keys, carried,
-                [&](Value firstKey, ValueRange now) { return attend(keys, values, firstKey, now); });
+  carried = b.loop(keys_.begin, keys_.end, tile_.keys, carried, [&](Value firstKey, ValueRange now) {
+    return packAttention(attend(keys, values, firstKey, unpackAttention(now)));
+  });
+  return unpackAttention(carried);
 }
 
 Value GatheredDecodeWriter::scores(Value firstKey) {
   KernelBuilder &b = b_;
-  Value product = b.full(0, {tile_.rows, tile_.keys}, b.getF32Type());
-  for (auto [query, key] : llvm::zip_equal(queryBuffers_, keyBuffers_)) {
-    product = b.dot(b.read(query), b.transpose(b.read(key)), product);
-  }
+  Value product = queriesTimesKeys(b, queryBuffers_, keyBuffers_);
   Value scale = b.mulf(b.scalar("scale"), b.f32(std::numbers::log2e));
   Value scaled = b.mulf(product, b.splat(scale, {tile_.rows, tile_.keys}));
   Value keys = b.asRow(b.add(b.splat(firstKey, {tile_.keys}), b.range(tile_.keys)), tile_.rows);
   Value seen = b.lessThan(keys, b.asColumn(keyEnds_, tile_.keys));
-  double none = -std::numeric_limits<double>::infinity();
-  return b.select(seen, scaled, b.full(none, {tile_.rows, tile_.keys}, b.getF32Type()));
+  return maskedScores(b, seen, scaled);
 }
 
 void GatheredDecodeWriter::fill(const PagedRows &cache, Value firstKey, ArrayRef<DimensionPart> chunks,
@@ -160,24 +146,14 @@ void GatheredDecodeWriter::fill(const PagedRows &cache, Value firstKey, ArrayRef
   }
 }
 
-SmallVector<Value> GatheredDecodeWriter::attend(const PagedRows &keys, const PagedRows &values, Value firstKey,
-                                                ValueRange carried) {
+AttentionState GatheredDecodeWriter::attend(const PagedRows &keys, const PagedRows &values, Value firstKey,
+                                            const AttentionState &state) {
   KernelBuilder &b = b_;
   fill(keys, firstKey, keyChunks_, keyBuffers_);
   if (!problem_.valuesAreKeys()) {
     fill(values, firstKey, valueChunks_, valueBuffers_);
   }
-  SoftmaxStep step = accumulateSoftmax(b, {carried[0], carried[1]}, scores(firstKey));
-  Value weights = b.convert(step.weights, problem_.type);
-  if (weightBuffer_) {
-    b.write(weights, weightBuffer_);
-  }
-  SmallVector<Value> next = {step.state.maximum, step.state.sum};
-  for (auto [chunk, buffer, accumulator] : llvm::zip_equal(valueChunks_, valueBuffers_, carried.drop_front(2))) {
-    Value rescaled = b.mulf(accumulator, b.asColumn(step.rescale, chunk.size));
-    next.push_back(b.dot(weightBuffer_ ? b.read(weightBuffer_) : weights, b.read(buffer), rescaled));
-  }
-  return next;
+  return attendBlock(b, state, scores(firstKey), valueBuffers_, weightBuffer_);
 }
 
 void addGatheredStep(KernelProgram &program, const KernelSignature &signature, const PagedDecodeProblem &problem,

@@ -180,13 +180,9 @@ static void writeCombination(KernelBuilder &b, const PagedDecodeProblem &problem
     Value first = b.mul(tile, b.i32(kCombinedRows));
     Value rows = b.add(b.splat(first, {kCombinedRows}), b.range(kCombinedRows));
     Value exists = b.lessThan(rows, b.splat(numRows, {kCombinedRows}));
-    CombinedAttention combined =
-        combinePartials(b, partialResults(b, problem), firstSlot, endSlot, first, kCombinedRows);
-    Value normalizer = softmaxNormalizer(b, combined.state);
-    for (auto [part, output] : llvm::zip_equal(splitDimension(problem.valueDim, kLeastChunk), combined.outputs)) {
-      output = b.mulf(output, b.asColumn(normalizer, part.size));
-    }
-    storeRows(b, problem, sequence, rows, exists, combined.state, combined.outputs);
+    AttentionState combined = combinePartials(b, partialResults(b, problem), firstSlot, endSlot, first, kCombinedRows);
+    storeRows(b, problem, sequence, rows, exists, combined.softmax,
+              scaledRows(b, combined.outputs, softmaxNormalizer(b, combined.softmax)));
   });
 }
 

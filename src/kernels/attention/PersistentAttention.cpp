@@ -6,9 +6,8 @@
 #include "src/kernels/vocabulary/DimensionParts.h"
 #include "src/kernels/vocabulary/ItemQueue.h"
 #include "src/kernels/vocabulary/KernelProgram.h"
-#include "src/kernels/vocabulary/OnlineSoftmax.h"
+#include "src/kernels/vocabulary/OverlappedAttention.h"
 #include "src/kernels/vocabulary/Raster.h"
-#include "src/kernels/vocabulary/Ring.h"
 #include "src/kernels/vocabulary/Roles.h"
 #include "src/kernels/vocabulary/TileRows.h"
 #include "src/kernels/vocabulary/TileStore.h"
@@ -19,7 +18,7 @@ using namespace mlir;
 
 namespace jitk::kernels {
 
-static constexpr int64_t kConsumerRows = 64;
+static constexpr int64_t kConsumerRows = OverlappedAttention::kRows;
 static constexpr unsigned kWarpsOfConsumer = 4;
 /// Of a thread; 0: as launched. A consumer holds the scores, weights and outputs of its rows, the producer next to
 /// nothing.
@@ -70,6 +69,9 @@ struct Shapes {
   SharedTile queryTile(const DimensionPart &part) const { return {kConsumerRows, part.size, type}; }
   SharedTile keyTile(int64_t keys, const DimensionPart &part) const { return {keys, part.size, type}; }
   SharedTile resultTile(const DimensionPart &part) const { return {kConsumerRows, part.size, outputType}; }
+  OverlappedAttention::Shape attention() const {
+    return {keyParts, headParts.size(), valueParts, type, scale.factor(), votesOnSums};
+  }
 
   AttentionTile tile;
   AttentionSequences sequences;
@@ -138,52 +140,35 @@ private:
   friend class AttentionConsumer;
 };
 
-/// What one consumer does with an item. Carried through its loops: the softmax, the weights of the last block, the
-/// accumulators, and where it stands in the rings of keys and values.
+/// What one consumer does with an item.
 class AttentionConsumer {
 public:
   explicit AttentionConsumer(PersistentAttention &kernel)
       : k_(kernel), b(kernel.b), shapes_(kernel.shapes_),
-        number_(shapes_.tile.numConsumers() > 1 ? replicaId(b) : b.i32(0)) {}
+        number_(shapes_.tile.numConsumers() > 1 ? replicaId(b) : b.i32(0)),
+        attention_(b, *kernel.keys_, *kernel.values_, shapes_.attention()) {}
 
-  struct State {
-    SoftmaxState softmax;
-    llvm::SmallVector<Value> weights;      ///< rounded [64, part] of each part of the keys: the last block's
-    llvm::SmallVector<Value> accumulators; ///< f32 [64, part] of each part of the values
-    RingPosition keys, values;
-  };
-
+  using State = OverlappedAttention::State;
+  const OverlappedAttention &attention() const { return attention_; }
   /// All blocks of an item. The positions move on.
   State attend(const WorkItem &item, const RingPosition &queries, const State &start);
-  /// What an item begins with.
-  State initial(const RingPosition &keys, const RingPosition &values);
   void store(const WorkItem &item, const State &state);
 
-  llvm::SmallVector<Value> pack(const State &state) const;
-  State unpack(ValueRange values) const;
-
 private:
-  llvm::SmallVector<Value> startScores(const RingPosition &queries, const RingPosition &keys);
-  llvm::SmallVector<Value> startOutputs(const State &state);
   Value numUnseenBlocks(const WorkItem &item);
   Value numMaskedBlocks(const WorkItem &item);
   Value firstCutBlock(const WorkItem &item);
   Value isMaskedOf(Value index, Value numMasked, Value firstCut);
   Value endOfSeenBlocks(const WorkItem &item, Value first);
-  State skipBlocks(Value count, State state);
   llvm::SmallVector<Value> capped(ValueRange scores);
   llvm::SmallVector<Value> mask(ValueRange scores, const WorkItem &item, Value index);
-  State firstBlock(const WorkItem &item, const RingPosition &queries, Value index, State state);
-  State nextBlock(const WorkItem &item, const RingPosition &queries, Value index, State state, Value isMasked);
-  State lastProduct(State state);
-  llvm::SmallVector<Value> rounded(ValueRange weights);
-  llvm::SmallVector<Value> rescaled(ValueRange accumulators, Value factor);
   Value firstRow(const WorkItem &item) { return b.add(item.firstQuery, b.mul(number_, b.i32(kConsumerRows))); }
 
   PersistentAttention &k_;
   KernelBuilder &b;
   const Shapes &shapes_;
   Value number_; ///< of the consumer, i32
+  OverlappedAttention attention_;
 };
 
 } // namespace
@@ -407,78 +392,6 @@ PersistentAttention::Carried PersistentAttention::produce(const WorkItem &item, 
 
 // --- a consumer
 
-llvm::SmallVector<Value> AttentionConsumer::pack(const State &state) const {
-  llvm::SmallVector<Value> values = {state.softmax.maximum, state.softmax.sum};
-  llvm::append_range(values, state.weights);
-  llvm::append_range(values, state.accumulators);
-  values.append({state.keys.slot, state.keys.phase, state.values.slot, state.values.phase});
-  return values;
-}
-
-AttentionConsumer::State AttentionConsumer::unpack(ValueRange values) const {
-  size_t parts = shapes_.keyParts.size(), chunks = shapes_.valueParts.size();
-  State state;
-  state.softmax = {values[0], values[1]};
-  state.weights.assign(values.begin() + 2, values.begin() + 2 + parts);
-  state.accumulators.assign(values.begin() + 2 + parts, values.begin() + 2 + parts + chunks);
-  ValueRange rest = values.drop_front(2 + parts + chunks);
-  state.keys = {rest[0], rest[1]};
-  state.values = {rest[2], rest[3]};
-  return state;
-}
-
-AttentionConsumer::State AttentionConsumer::initial(const RingPosition &keys, const RingPosition &values) {
-  State state;
-  state.softmax = initialLazySoftmax(b, kConsumerRows);
-  for (int64_t part : shapes_.keyParts) {
-    state.weights.push_back(b.full(0, {kConsumerRows, part}, shapes_.type));
-  }
-  for (const DimensionPart &part : shapes_.valueParts) {
-    state.accumulators.push_back(b.full(0, {kConsumerRows, part.size}, b.getF32Type()));
-  }
-  state.keys = keys;
-  state.values = values;
-  return state;
-}
-
-llvm::SmallVector<Value> AttentionConsumer::startScores(const RingPosition &queries, const RingPosition &keys) {
-  llvm::SmallVector<Value> scores;
-  unsigned tile = 0, numChunks = unsigned(shapes_.headParts.size());
-  for (int64_t part : shapes_.keyParts) {
-    Value sum = b.full(0, {kConsumerRows, part}, b.getF32Type());
-    for (unsigned chunk = 0; chunk < numChunks; ++chunk) {
-      Value query = k_.queries_->tile(queries, chunk, number_);
-      Value key = b.transposeBuffer(k_.keys_->tile(keys, tile++));
-      sum = b.startProduct(query, key, sum, /*accumulates=*/chunk > 0);
-    }
-    scores.push_back(sum);
-  }
-  return scores;
-}
-
-llvm::SmallVector<Value> AttentionConsumer::startOutputs(const State &state) {
-  llvm::SmallVector<Value> sums = state.accumulators;
-  unsigned tile = 0;
-  for (Value part : state.weights) {
-    for (Value &sum : sums) {
-      sum = b.startProduct(part, k_.values_->tile(state.values, tile++), sum);
-    }
-  }
-  return sums;
-}
-
-llvm::SmallVector<Value> AttentionConsumer::rounded(ValueRange weights) {
-  return llvm::map_to_vector(weights, [&](Value part) { return b.convert(part, shapes_.type); });
-}
-
-llvm::SmallVector<Value> AttentionConsumer::rescaled(ValueRange accumulators, Value factor) {
-  llvm::SmallVector<Value> results;
-  for (auto [accumulator, part] : llvm::zip_equal(accumulators, shapes_.valueParts)) {
-    results.push_back(b.mulf(accumulator, b.asColumn(factor, part.size)));
-  }
-  return results;
-}
-
 llvm::SmallVector<Value> AttentionConsumer::capped(ValueRange scores) {
   return llvm::map_to_vector(scores, [&](Value part) { return shapes_.scale.capped(b, part); });
 }
@@ -498,7 +411,6 @@ llvm::SmallVector<Value> AttentionConsumer::mask(ValueRange scores, const WorkIt
   if (window.left) {
     begin = b.sub(ofDiagonal(-*window.left), b.splat(k_.firstKeyOf(item, index), {kConsumerRows}));
   }
-  constexpr double kNone = -std::numeric_limits<double>::infinity();
   llvm::SmallVector<Value> masked;
   int64_t offset = 0;
   for (auto [part, columns] : llvm::zip_equal(scores, shapes_.keyParts)) {
@@ -507,7 +419,7 @@ llvm::SmallVector<Value> AttentionConsumer::mask(ValueRange scores, const WorkIt
     if (begin) {
       isSeen = b.both(isSeen, b.lessEqual(b.asColumn(begin, columns), b.asRow(key, kConsumerRows)));
     }
-    masked.push_back(b.select(isSeen, part, b.full(kNone, {kConsumerRows, columns}, b.getF32Type())));
+    masked.push_back(maskedScores(b, isSeen, part));
     offset += columns;
   }
   return masked;
@@ -570,105 +482,33 @@ Value AttentionConsumer::numUnseenBlocks(const WorkItem &item) {
   return shapes_.window.left ? b.minimum(first, b.sub(item.numBlocks, b.i32(1))) : first;
 }
 
-/// Gives the slots of so many blocks back as they are filled.
-AttentionConsumer::State AttentionConsumer::skipBlocks(Value count, State state) {
-  auto skip = [&](Value, ValueRange now) -> llvm::SmallVector<Value> {
-    RingPosition keys = {now[0], now[1]}, values = {now[2], now[3]};
-    k_.keys_->await(keys);
-    k_.keys_->release(keys.slot);
-    k_.values_->await(values);
-    k_.values_->release(values.slot);
-    keys = k_.keys_->next(keys);
-    values = k_.values_->next(values);
-    return {keys.slot, keys.phase, values.slot, values.phase};
-  };
-  llvm::SmallVector<Value> now =
-      b.loop(b.i32(0), count, 1, {state.keys.slot, state.keys.phase, state.values.slot, state.values.phase}, skip);
-  state.keys = {now[0], now[1]};
-  state.values = {now[2], now[3]};
-  return state;
-}
-
-AttentionConsumer::State AttentionConsumer::firstBlock(const WorkItem &item, const RingPosition &queries, Value index,
-                                                       State state) {
-  k_.keys_->await(state.keys);
-  llvm::SmallVector<Value> scores = b.awaitProducts(startScores(queries, state.keys), 0);
-  k_.keys_->release(state.keys.slot);
-  state.keys = k_.keys_->next(state.keys);
-  scores = capped(scores);
-  if (shapes_.window.isBounded() || shapes_.isRagged) {
-    scores = mask(scores, item, index);
-  }
-  SoftmaxParts parts = accumulateLazily(b, state.softmax, scores, shapes_.scale.factor());
-  state.softmax = parts.state;
-  state.weights = rounded(parts.weights);
-  return state;
-}
-
-AttentionConsumer::State AttentionConsumer::nextBlock(const WorkItem &item, const RingPosition &queries, Value index,
-                                                      State state, Value isMasked) {
-  k_.keys_->await(state.keys);
-  llvm::SmallVector<Value> scores = startScores(queries, state.keys);
-  k_.values_->await(state.values);
-  llvm::SmallVector<Value> sums = startOutputs(state);
-  scores = b.awaitProducts(scores, unsigned(state.weights.size() * sums.size()));
-  k_.keys_->release(state.keys.slot);
-  state.keys = k_.keys_->next(state.keys);
-  scores = capped(scores);
-  if (isMasked) {
-    scores = b.ifThen(isMasked, [&] { return mask(scores, item, index); }, scores);
-  }
-  SoftmaxParts parts = accumulateLazily(b, state.softmax, scores, shapes_.scale.factor());
-  Value isRescaled = b.warpAny(parts.isRescaled);
-  if (shapes_.votesOnSums) {
-    // Sums are needed late, and would be made behind the products that run. A vote cannot be: no sum is below 0.
-    Value zero = b.full(0, cast<RankedTensorType>(parts.state.sum.getType()).getShape(), b.getF32Type());
-    isRescaled = b.select(isRescaled, b.boolean(true), b.warpAny(b.lessThanf(parts.state.sum, zero)));
-  }
-  // The assembler moves arithmetic behind a wait for products, but not behind a loop: this one ends at once, and keeps
-  // the softmax where the products run. The weights are handed through the wait for the products of those before them,
-  // whose registers are free then.
-  k_.values_->await(state.values);
-  llvm::SmallVector<Value> inFlight = sums;
-  llvm::append_range(inFlight, parts.weights);
-  llvm::SmallVector<Value> done = b.awaitProducts(inFlight, 0);
-  state.weights = rounded(ValueRange(done).drop_front(sums.size()));
-  k_.values_->release(state.values.slot);
-  state.values = k_.values_->next(state.values);
-  done.truncate(state.accumulators.size());
-  state.accumulators = b.ifThen(isRescaled, [&] { return rescaled(done, parts.rescale); }, done);
-  state.softmax = parts.state;
-  return state;
-}
-
-AttentionConsumer::State AttentionConsumer::lastProduct(State state) {
-  k_.values_->await(state.values);
-  state.accumulators = b.awaitProducts(startOutputs(state), 0);
-  k_.values_->release(state.values.slot);
-  state.values = k_.values_->next(state.values);
-  return state;
-}
-
 AttentionConsumer::State AttentionConsumer::attend(const WorkItem &item, const RingPosition &queries,
                                                    const State &start) {
   k_.queries_->await(queries);
+  auto query = [&](unsigned part) { return k_.queries_->tile(queries, part, number_); };
   Value first = numUnseenBlocks(item);
-  State state = firstBlock(item, queries, first, skipBlocks(first, start));
+  State state = attention_.firstBlock(attention_.skip(first, start), query, [&](ValueRange products) {
+    llvm::SmallVector<Value> scores = capped(products);
+    return shapes_.window.isBounded() || shapes_.isRagged ? mask(scores, item, first) : scores;
+  });
   Value numMasked = numMaskedBlocks(item), firstCut = firstCutBlock(item), end = endOfSeenBlocks(item, first);
-  auto attendBlock = [&](Value index, ValueRange carried) {
-    return pack(nextBlock(item, queries, index, unpack(carried), isMaskedOf(index, numMasked, firstCut)));
-  };
-  llvm::SmallVector<Value> carried = b.loop(b.add(first, b.i32(1)), end, 1, pack(state), attendBlock);
+  state = attention_.forEachBlock(b.add(first, b.i32(1)), end, state, [&](Value index, const State &now) {
+    Value isMasked = isMaskedOf(index, numMasked, firstCut);
+    return attention_.nextBlock(now, query, [&](ValueRange products) {
+      llvm::SmallVector<Value> scores = capped(products);
+      return isMasked ? b.ifThen(isMasked, [&] { return mask(scores, item, index); }, scores) : scores;
+    });
+  });
   k_.queries_->release(queries.slot);
-  state = lastProduct(unpack(carried));
-  return shapes_.endsEarlier ? skipBlocks(b.sub(item.numBlocks, end), state) : state;
+  state = attention_.lastProduct(state);
+  return shapes_.endsEarlier ? attention_.skip(b.sub(item.numBlocks, end), state) : state;
 }
 
 void AttentionConsumer::store(const WorkItem &item, const State &state) {
   Value row = firstRow(item);
   SoftmaxState softmax = totalled(b, state.softmax);
   Value normalizer = softmaxNormalizer(b, softmax);
-  for (auto [store, part, accumulator] : llvm::zip_equal(k_.stores_, shapes_.valueParts, state.accumulators)) {
+  for (auto [store, part, accumulator] : llvm::zip_equal(k_.stores_, shapes_.valueParts, state.outputs)) {
     SharedTile slice = TileStore::sliceOf(shapes_.resultTile(part));
     Value column = b.add(b.mul(item.head, b.i32(shapes_.valueDim)), b.i32(part.offset));
     TileStore::Rows stored;
@@ -677,8 +517,7 @@ void AttentionConsumer::store(const WorkItem &item, const State &state) {
     }
     store.store(
         accumulator, b.descriptorParameter("o", slice), k_.originOf(item, item.queries, row, column),
-        [&](Value sums) { return b.convert(b.mulf(sums, b.asColumn(normalizer, slice.columns)), shapes_.outputType); },
-        stored);
+        [&](Value sums) { return b.convert(scaledRows(b, sums, normalizer), shapes_.outputType); }, stored);
   }
   Value rows = b.add(b.splat(row, {kConsumerRows}), b.range(kConsumerRows));
   Value base = shapes_.sequences.logSums(b, item.batch, item.head, item.queries);
@@ -692,17 +531,18 @@ void PersistentAttention::consume() {
   Carried start = {queries.slot, queries.phase, keys.slot, keys.phase, values.slot, values.phase};
   forEachItem(Side::Consumer, start, [&](const WorkItem &item, ValueRange carried) -> Carried {
     RingPosition query = {carried[0], carried[1]};
-    AttentionConsumer::State start = consumer.initial({carried[2], carried[3]}, {carried[4], carried[5]});
+    const OverlappedAttention &attention = consumer.attention();
+    AttentionConsumer::State start = attention.start({carried[2], carried[3]}, {carried[4], carried[5]});
     auto attend = [&] {
-      Carried result = consumer.pack(consumer.attend(item, query, start));
+      Carried result = attention.pack(consumer.attend(item, query, start));
       RingPosition next = queries_->next(query);
       result.append({next.slot, next.phase});
       return result;
     };
-    Carried otherwise = consumer.pack(start);
+    Carried otherwise = attention.pack(start);
     otherwise.append({query.slot, query.phase});
     Carried result = ifThereAreKeys(item, attend, otherwise);
-    AttentionConsumer::State state = consumer.unpack(ValueRange(result).drop_back(2));
+    AttentionConsumer::State state = attention.unpack(ValueRange(result).drop_back(2));
     ifThereAreQueries(item, [&] { consumer.store(item, state); });
     return {result[result.size() - 2], result.back(),     state.keys.slot,
             state.keys.phase,          state.values.slot, state.values.phase};

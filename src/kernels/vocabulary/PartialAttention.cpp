@@ -46,14 +46,10 @@ void storePartial(KernelBuilder &b, const PartialResults &where, Value slot, Val
   b.store(b.pointers(b.advance(where.log2Sums, slotRow), rows), log2Sum(b, state), mask);
 }
 
-CombinedAttention combinePartials(KernelBuilder &b, const PartialResults &where, Value firstSlot, Value endSlot,
-                                  Value firstRow, int64_t numRows) {
+AttentionState combinePartials(KernelBuilder &b, const PartialResults &where, Value firstSlot, Value endSlot,
+                               Value firstRow, int64_t numRows) {
   SmallVector<DimensionPart> chunks = splitDimension(where.dim, kLeastChunk);
-  SoftmaxState initial = initialSoftmax(b, numRows);
-  SmallVector<Value> carried = {initial.maximum, initial.sum};
-  for (const DimensionPart &chunk : chunks) {
-    carried.push_back(b.full(0, {numRows, chunk.size}, b.getF32Type()));
-  }
+  SmallVector<Value> carried = packAttention(initialAttention(b, numRows, chunks));
   // All (slot, row) of a step are the rows of one tensor, rows fastest: each warp has those of one row, and its loads
   // wait for nothing.
   const int64_t inFlight = slotsInFlight(where.dim), size = inFlight * numRows;
@@ -70,17 +66,18 @@ CombinedAttention combinePartials(KernelBuilder &b, const PartialResults &where,
       MatrixView view = {b.advance(where.outputs, b.i32(chunk.offset)), b.i64(where.dim)};
       outputs.push_back(b.load(b.pointers(view, slotRows, b.range(chunk.size)), b.asColumn(exists, chunk.size)));
     }
-    SoftmaxStep step = accumulateSoftmax(b, {now[0], now[1]}, b.transpose(b.reshape(scores, {inFlight, numRows})));
+    AttentionState state = unpackAttention(now);
+    SoftmaxStep step = accumulateSoftmax(b, state.softmax, b.transpose(b.reshape(scores, {inFlight, numRows})));
     Value weights = b.reshape(b.transpose(step.weights), {size});
-    SmallVector<Value> next = {step.state.maximum, step.state.sum};
-    for (auto [output, chunk, kept] : llvm::zip_equal(outputs, chunks, now.drop_front(2))) {
+    state.softmax = step.state;
+    for (auto [output, chunk, kept] : llvm::zip_equal(outputs, chunks, state.outputs)) {
       Value weighted = b.mulf(output, b.asColumn(weights, chunk.size));
       Value sum = b.reduceSum(b.reshape(weighted, {inFlight, numRows, chunk.size}), 0);
-      next.push_back(b.addf(b.mulf(kept, b.asColumn(step.rescale, chunk.size)), sum));
+      kept = b.addf(scaledRows(b, kept, step.rescale), sum);
     }
-    return next;
+    return packAttention(state);
   });
-  return {{carried[0], carried[1]}, {carried.begin() + 2, carried.end()}};
+  return unpackAttention(carried);
 }
 
 } // namespace jitk::kernels

@@ -12,8 +12,7 @@
 
 #pragma once
 
-#include "src/kernels/vocabulary/DimensionParts.h"
-#include "src/kernels/vocabulary/OnlineSoftmax.h"
+#include "src/kernels/vocabulary/AttentionStep.h"
 
 namespace jitk::kernels {
 
@@ -35,14 +34,9 @@ void storePartial(KernelBuilder &builder, const PartialResults &where, mlir::Val
 /// The columns of such tensors in dim.
 llvm::SmallVector<DimensionPart> partsOf(llvm::ArrayRef<mlir::Value> outputs);
 
-struct CombinedAttention {
-  SoftmaxState state;
-  llvm::SmallVector<mlir::Value> outputs; ///< of each chunk, not normalized
-};
-
 /// Combines the slots from `firstSlot` to before `endSlot` (i32) for `numRows` rows, a power of two, from `firstRow`
 /// (i32) on; past the last row there is, that one is combined.
-CombinedAttention combinePartials(KernelBuilder &builder, const PartialResults &where, mlir::Value firstSlot,
-                                  mlir::Value endSlot, mlir::Value firstRow, int64_t numRows);
+AttentionState combinePartials(KernelBuilder &builder, const PartialResults &where, mlir::Value firstSlot,
+                               mlir::Value endSlot, mlir::Value firstRow, int64_t numRows);
 
 } // namespace jitk::kernels
