@@ -14,10 +14,11 @@ namespace jitk::timing {
 struct Product {
   int64_t m = 0, n = 0, k = 0;
   std::string dtype, outDtype;
-  bool columnMajorA = false, columnMajorB = false;
+  bool columnMajorB = false;
   bool hasBias = false, hasAddend = false;
   std::string activation = "none"; ///< or "relu", "gelu_tanh"
   int64_t batch = 1;               ///< so many products, whose tensors follow one another
+  bool columnMajorA = false;
 };
 
 /// Device addresses of a product's tensors; `bias` and `addend` where it has them. The addend may be c itself.

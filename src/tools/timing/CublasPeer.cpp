@@ -24,11 +24,11 @@ Product productOf(const Description &d, const DynamicSizes &sizes) {
           .k = size(d, "k", sizes),
           .dtype = d.word("dtype"),
           .outDtype = d.word("out_dtype"),
-          .columnMajorA = d.word("a_layout") == "col",
           .columnMajorB = d.word("b_layout") == "col",
           .hasBias = d.flag("bias"),
           .hasAddend = d.flag("residual") || d.flag("accumulate"),
-          .activation = d.word("activation")};
+          .activation = d.word("activation"),
+          .columnMajorA = d.word("a_layout") == "col"};
 }
 
 bool hasRowsApart(const Description &description) {
