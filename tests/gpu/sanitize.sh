@@ -45,7 +45,10 @@ matmul m=1 n=264 k=4096 b_layout=col configuration=64x8.t.k8
 matmul m=1 n=264 k=4096 b_layout=col configuration=64x8.t.c8
 matmul m=1600 n=328 k=200 b_layout=col configuration=128x192
 matmul m=4096 n=576 k=72 b_layout=col configuration=128x144
+matmul m=4000 n=216 k=72 b_layout=col configuration=64x112
+matmul m=200 n=328 k=200 a_layout=col b_layout=col
 matmul m=*%128 n=*%256 k=*%64 b_layout=col --size m=256 --size n=512 --size k=320
+matmul m=* n=*%8 k=*%64 b_layout=col --size m=140 --size n=264 --size k=320
 matmul m=200 n=264 k=136 out_dtype=fp32 accumulate=true
 matmul m=33 n=65 k=47
 matmul m=* n=256 k=512 b_layout=col --size m=70
