@@ -1,11 +1,11 @@
 #include "src/kernels/attention/AttentionTile.h"
 
 #include "src/kernels/Configuration.h"
+#include "src/kernels/MachineModel.h"
 #include "src/kernels/attention/AttentionSequences.h"
 #include "src/kernels/attention/AttentionWindow.h"
 #include "src/kernels/vocabulary/DimensionParts.h"
 #include "src/ops/ScalarDefault.h"
-#include "src/runtime/SharedMemory.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVectorExtras.h"
@@ -17,8 +17,6 @@ namespace jitk::kernels {
 
 namespace {
 
-constexpr int64_t kSharedBytes = sharedMemoryLimit(90);
-constexpr int64_t kReserved = 2048; ///< barriers, captures, and what alignment loses
 /// Of a thread of a consumer: of two, and of three.
 constexpr int64_t kRegisters = 240, kOtherRegisters = 40;
 constexpr int64_t kRegistersOfThree = 160, kOtherRegistersOfThree = 32;
@@ -29,10 +27,6 @@ constexpr int64_t kL2Bytes = 32 << 20;
 /// Or so few key heads that many CTAs read the same keys at about the same time.
 constexpr int64_t kStreamedHeads = 8;
 
-/// The machine that the model has in mind. The grid follows the device that is there; only the choice is made for this.
-constexpr double kMultiprocessors = 132;
-constexpr double kL2BytesPerClock = 64;       ///< of one multiprocessor
-constexpr double kMemoryBytesPerClock = 2400; ///< of all, at what copies reach
 /// Of the scores of 64 queries and a key: four of exponentials, and measured the rest.
 constexpr double kClocksOfKey = 6.7;
 constexpr double kClocksOfCap = 4.5;  ///< more with a cap: four of its tanh, and a multiplication
@@ -45,11 +39,6 @@ constexpr double kSliceLatency = 300;  ///< of an item whose results wait for ea
 constexpr double kFill = 1500;
 constexpr int64_t kMostSamples = 64; ///< tiles of a head that are looked at
 
-int64_t sizeOf(const Dimension &dimension, int64_t unknown) {
-  int64_t size = dimension.isStatic() ? dimension.value : dimension.bound ? dimension.bound : unknown;
-  return std::max<int64_t>(1, size);
-}
-
 /// As a factor of a count of items.
 double mostOf(const Dimension &dimension) {
   int64_t most = dimension.isStatic() ? dimension.value : dimension.bound;
@@ -61,15 +50,15 @@ struct Problem {
   explicit Problem(const Description &description)
       : headDim(description.integer("head_dim")), valueDim(description.integer("value_dim")),
         outputBytes(description.word("out_dtype") == "fp32" ? 4 : 2),
-        queries(sizeOf(description.dimension("seq_q"), 4096)), keys(sizeOf(description.dimension("seq_k"), 8192)),
+        queries(assumedSize(description.dimension("seq_q"))), keys(assumedSize(description.dimension("seq_k"), 8192)),
         window(description), clocksOfKey(kClocksOfKey + (numberOf("softcap", description) > 0 ? kClocksOfCap : 0)),
         isVarlen(AttentionSequences(description).differ()),
         mostHeads(mostOf(description.dimension("batch")) * mostOf(description.dimension("heads"))),
         mostQueries(mostOf(description.dimension("seq_q"))),
-        heads(sizeOf(description.dimension("batch"), 64) * sizeOf(description.dimension("heads"), 32)),
-        keyHeads(sizeOf(description.dimension("batch"), 64) * sizeOf(description.dimension("kv_heads"), 1)),
-        sharing(std::max<int64_t>(1, sizeOf(description.dimension("heads"), 1) /
-                                         sizeOf(description.dimension("kv_heads"), 1))) {}
+        heads(assumedSize(description.dimension("batch"), 64) * assumedSize(description.dimension("heads"), 32)),
+        keyHeads(assumedSize(description.dimension("batch"), 64) * assumedSize(description.dimension("kv_heads"), 1)),
+        sharing(std::max<int64_t>(1, assumedSize(description.dimension("heads"), 1) /
+                                         assumedSize(description.dimension("kv_heads"), 1))) {}
 
   int64_t headDim, valueDim, outputBytes;
   int64_t queries, keys;

@@ -34,9 +34,6 @@
 
 namespace jitk::kernels {
 
-/// Heads are dealt with in parts of powers of two, of at least so many elements.
-inline constexpr int64_t kLeastPart = 16;
-
 /// What a CTA works on at a time, and what feeds it.
 struct AttentionTile {
   int64_t rows = 128;      ///< queries: 64 for each consumer

@@ -35,7 +35,7 @@ static constexpr int64_t kSliceColumns = 32;
 /// Keys that lie in one page together: parts begin at multiples of kScheduleBlock.
 static int64_t pieceRows(const PagedDecodeProblem &problem) { return std::gcd(problem.pageSize, kScheduleBlock); }
 
-static llvm::SmallVector<DimensionPart> partsOf(int64_t dim) { return splitDimension(dim, kLeastChunk); }
+static llvm::SmallVector<DimensionPart> partsOf(int64_t dim) { return splitDimension(dim, kLeastPart); }
 
 std::optional<BulkTile> chooseBulkTile(const PagedDecodeProblem &problem, const Target &target) {
   constexpr int64_t kPanel = 64, kMostParts = 2, kMostDim = 256, kElementBytes = 2;

@@ -24,9 +24,6 @@ using namespace mlir;
 namespace jitk::kernels {
 namespace {
 
-/// What tensor cores contract at a time.
-constexpr int64_t kLeastPart = 16;
-
 struct PlainTile {
   int64_t m, n;
   unsigned numWarps;

@@ -26,11 +26,11 @@ namespace {
 class GatheredDecodeWriter {
 public:
   GatheredDecodeWriter(KernelBuilder &b, const PagedDecodeProblem &problem, const GatheredTile &tile)
-      : b_(b), problem_(problem), tile_(tile), valueChunks_(splitDimension(problem.valueDim, kLeastChunk)),
-        keyChunks_(splitDimension(problem.keyDim, kLeastChunk)) {
+      : b_(b), problem_(problem), tile_(tile), valueChunks_(splitDimension(problem.valueDim, kLeastPart)),
+        keyChunks_(splitDimension(problem.keyDim, kLeastPart)) {
     if (problem.valuesAreKeys()) {
       keyChunks_ = valueChunks_;
-      for (const DimensionPart &chunk : splitDimension(problem.keyDim - problem.valueDim, kLeastChunk)) {
+      for (const DimensionPart &chunk : splitDimension(problem.keyDim - problem.valueDim, kLeastPart)) {
         keyChunks_.push_back({problem.valueDim + chunk.offset, chunk.size, chunk.valid});
       }
     }

@@ -1,5 +1,6 @@
 #include "src/kernels/fp8/Fp8BlockMatmul.h"
 
+#include "src/kernels/MachineModel.h"
 #include "src/kernels/fp8/PersistentFp8Matmul.h"
 #include "src/kernels/fp8/RowGroups.h"
 #include "src/kernels/vocabulary/MatrixTile.h"
@@ -24,8 +25,7 @@ struct Fp8Tile {
 
 static Fp8Tile chooseTile(const Description &description, const Target &target) {
   const Dimension &m = description.dimension("m");
-  int64_t rows = m.isStatic() ? m.value : m.bound ? m.bound : 64;
-  rows = std::clamp<int64_t>(llvm::PowerOf2Ceil(std::max<int64_t>(rows, 1)), 16, kMostRows);
+  int64_t rows = std::clamp<int64_t>(llvm::PowerOf2Ceil(assumedSize(m, kMostRows)), 16, kMostRows);
   // Two accumulators of m x n live at once: 64 x 128 fp32 twice are 128 registers of 128 threads. wgmma reads the rest
   // from shared memory; mma.sync holds operands in registers too, so that more warps share the largest tile. More warps
   // also share the addresses of copies, which are many where K allows but 4 bytes each. A tile of 128 columns has one

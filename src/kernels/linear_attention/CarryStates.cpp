@@ -10,6 +10,7 @@
 //             +-----------------+          +---------------+      O^T = (S^T Q^T) diag(query factor) + U^T P^T
 //                                                                 S^T = exp(G_last) S^T + U^T diag(update factor) K
 
+#include "src/kernels/MachineModel.h"
 #include "src/kernels/linear_attention/ChunkSteps.h"
 #include "src/kernels/vocabulary/Raster.h"
 
@@ -24,8 +25,6 @@ namespace {
 
 /// Rows of S^T of a warpgroup, and of a single warp.
 constexpr int64_t kWarpgroupValues = 64, kLeastValues = 16;
-/// About as many as GPUs have.
-constexpr int64_t kMultiprocessors = 132;
 
 class CarryWriter {
 public:

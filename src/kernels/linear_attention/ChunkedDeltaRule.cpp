@@ -9,8 +9,6 @@ using namespace mlir;
 
 namespace jitk::kernels {
 
-/// What tensor cores contract at a time.
-static constexpr int64_t kLeastPart = 16;
 /// Rows of a product that one warp computes.
 static constexpr int64_t kRowsOfWarp = 16;
 

@@ -1,5 +1,6 @@
 #include "src/kernels/matmul/Matmul.h"
 
+#include "src/kernels/MachineModel.h"
 #include "src/kernels/matmul/Epilogue.h"
 #include "src/kernels/matmul/PersistentMatmul.h"
 #include "src/kernels/matmul/PersistentProduct.h"
@@ -16,8 +17,7 @@ namespace jitk::kernels {
 
 /// The power of two that covers a dimension, within [low, high]; a dynamic one without bound counts as large.
 static int64_t coveringTile(const Dimension &dimension, int64_t low, int64_t high) {
-  int64_t size = dimension.isStatic() ? dimension.value : dimension.bound ? dimension.bound : high;
-  return std::clamp<int64_t>(llvm::PowerOf2Ceil(size), low, high);
+  return std::clamp<int64_t>(llvm::PowerOf2Ceil(assumedSize(dimension, high)), low, high);
 }
 
 /// Whether rows of the operands are known to be multiples of `elements`, and to lie so, so that as many are copied at a
@@ -40,11 +40,9 @@ MatmulTile chooseMatmulTile(const Description &description, const Target &target
   tile.k = coveringTile(description.dimension("k"), 16, target.capability >= 90 && !movesElements ? 64 : 32);
   // The largest tile moves three quarters of the bytes that two half as wide ones do, where there are tiles enough; its
   // accumulators take half of the registers.
-  constexpr int64_t kWideColumns = 256, kMultiprocessors = 132;
+  constexpr int64_t kWideColumns = 256;
   auto tilesAlong = [](const Dimension &dimension, int64_t size) {
-    constexpr int64_t kLarge = 4096;
-    int64_t extent = dimension.isStatic() ? dimension.value : dimension.bound ? dimension.bound : kLarge;
-    return int64_t(llvm::divideCeil(extent, size));
+    return double(llvm::divideCeil(assumedSize(dimension), size));
   };
   bool hasWholeRows = (description.word("a_layout") == "row" || isMultipleOf(description.dimension("m"), tile.m)) &&
                       (description.word("b_layout") == "col" || isMultipleOf(description.dimension("n"), kWideColumns));

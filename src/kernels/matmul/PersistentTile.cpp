@@ -1,8 +1,8 @@
 #include "src/kernels/matmul/PersistentTile.h"
 
 #include "src/kernels/Configuration.h"
+#include "src/kernels/MachineModel.h"
 #include "src/kernels/matmul/Epilogue.h"
-#include "src/runtime/SharedMemory.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
@@ -15,15 +15,11 @@ namespace jitk::kernels {
 
 namespace {
 
-/// The machine that the model has in mind. The grid follows the device that is there; only the choice is made for this.
-constexpr double kMultiprocessors = 132;
-constexpr double kL2BytesPerClock = 64;           ///< of one multiprocessor
 constexpr double kChipL2BytesPerClock = 6150;     ///< of all of them together: 11 TB/s
 constexpr double kStreamedBytes = 120e6;          ///< operands that L2 keeps no good part of
 constexpr double kKeptBytes = 50e6;               ///< of B that L2 does keep, so that each round of rows finds them
 constexpr double kStreamedL2BytesPerClock = 5300; ///< measured where they are
 constexpr double kCoolL2BytesPerClock = 66;       ///< of one, where the card is not at the limit of its power
-constexpr double kMemoryBytesPerClock = 2400;     ///< of all, at what copies reach
 constexpr double kShareThatDrawsAll = 0.6;        ///< of multiprocessors: fewer do not draw all that memory gives
 constexpr double kIdleMultiprocessors = 1.14;     ///< measured in fp8: so much longer
 constexpr double kStoredBytesPerClock = 32;       ///< of results, by one, where all store at a time
@@ -50,9 +46,7 @@ constexpr int64_t kSumBytes = 4;            ///< of a partial sum
 constexpr double kSumBytesPerClock = 1500;
 constexpr int64_t kSplitColumns = 64;   ///< the most of a tile whose K is split
 constexpr int64_t kSwizzledBytes = 128; ///< of a row of a tile: what is loaded of K at a time
-constexpr int64_t kSharedBytes = sharedMemoryLimit(90);
-constexpr int64_t kReserved = 2048; ///< barriers, captures, and what alignment loses
-constexpr int64_t kCaptures = 448;  ///< and alignment, where little is left: beside slots that have scales
+constexpr int64_t kCaptures = 448;      ///< and alignment, where little is left: beside slots that have scales
 constexpr int64_t kBarriersOfSlot = 16;
 constexpr int64_t kBlockOfScales = 128; ///< of K
 constexpr int64_t kBlocksAtOnce = 4, kScaleBytes = 4;
@@ -70,12 +64,6 @@ struct Problem {
   double groups;           ///< of rows, each of which has columns of its own; 0 = there is one problem
 };
 
-int64_t sizeOf(const Dimension &dimension) {
-  constexpr int64_t kLarge = 4096;
-  int64_t size = dimension.isStatic() ? dimension.value : dimension.bound ? dimension.bound : kLarge;
-  return std::max<int64_t>(1, size);
-}
-
 /// How many groups of rows there are, as far as it is known; 0 where there is one problem.
 double groupsOf(const Description &description) {
   if (description.op() != "grouped_fp8_block_matmul") {
@@ -86,12 +74,12 @@ double groupsOf(const Description &description) {
 }
 
 Problem problemOf(const Description &description, bool transposed) {
-  int64_t m = sizeOf(description.dimension("m")), n = sizeOf(description.dimension("n"));
+  int64_t m = assumedSize(description.dimension("m")), n = assumedSize(description.dimension("n"));
   bool isFp8 = llvm::StringRef(description.op()).ends_with("fp8_block_matmul");
   Epilogue epilogue = isFp8 ? Epilogue() : Epilogue(description);
   return {transposed ? n : m,
           transposed ? m : n,
-          sizeOf(description.dimension("k")),
+          assumedSize(description.dimension("k")),
           description.dimension("m").isStatic() && description.dimension("n").isStatic(),
           isFp8 ? 1 : 2,
           description.word("out_dtype") == "fp32" ? 4 : 2,
@@ -460,7 +448,7 @@ llvm::SmallVector<PersistentTile> persistentTiles(const Description &description
   // Few rows of A: all of them are the columns of a tile. Of a column-major A they are not: few of those lie side by
   // side.
   constexpr int64_t kFewRows = 64;
-  int64_t m = sizeOf(description.dimension("m"));
+  int64_t m = assumedSize(description.dimension("m"));
   bool isColumnMajorA = description.op() == "matmul" && description.word("a_layout") == "col";
   for (int64_t rows : {64, 128}) {
     if (m <= kFewRows && !isColumnMajorA) {

@@ -6,6 +6,9 @@
 
 namespace jitk::kernels {
 
+/// What tensor cores contract at a time: no part of a dimension that they do is smaller.
+inline constexpr int64_t kLeastPart = 16;
+
 /// A power of two of elements. `valid` of them lie in the dimension: fewer than `size` only in the last part.
 struct DimensionPart {
   int64_t offset, size, valid;

@@ -48,7 +48,7 @@ void storePartial(KernelBuilder &b, const PartialResults &where, Value slot, Val
 
 AttentionState combinePartials(KernelBuilder &b, const PartialResults &where, Value firstSlot, Value endSlot,
                                Value firstRow, int64_t numRows) {
-  SmallVector<DimensionPart> chunks = splitDimension(where.dim, kLeastChunk);
+  SmallVector<DimensionPart> chunks = splitDimension(where.dim, kLeastPart);
   SmallVector<Value> carried = packAttention(initialAttention(b, numRows, chunks));
   // All (slot, row) of a step are the rows of one tensor, rows fastest: each warp has those of one row, and its loads
   // wait for nothing.

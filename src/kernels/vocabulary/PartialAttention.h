@@ -16,9 +16,6 @@
 
 namespace jitk::kernels {
 
-/// Dimensions are multiples of this.
-inline constexpr int64_t kLeastChunk = 16;
-
 /// Where parts are left: [slot, numRows, dim] and [slot, numRows].
 struct PartialResults {
   mlir::Value outputs, log2Sums; ///< !tt.ptr of f32
