@@ -20,7 +20,6 @@
 #include "src/kernels/vocabulary/Roles.h"
 #include "src/kernels/vocabulary/TileRows.h"
 
-#include <numbers>
 #include <numeric>
 
 using namespace mlir;
@@ -292,7 +291,7 @@ BulkDecodeWriter::Carried BulkDecodeWriter::gather(const DecodedKeys &keys, Valu
 // --- the consumer
 
 void BulkDecodeWriter::loadQueries(const DecodedRows &rows, Value sequence) {
-  SequenceRows from = rowsOfSequence(b, "q", sequence, rows.rows, problem_.keyDim);
+  MatrixRows from = rowsOfSequence(b, "q", sequence, rows.rows, problem_.keyDim);
   for (auto [part, buffer] : llvm::zip_equal(keyParts_, queries_)) {
     MatrixView view = columnsFrom(b, from.matrix, part);
     Value pointers = b.pointers(view, from.rows, b.range(part.size));
@@ -302,13 +301,9 @@ void BulkDecodeWriter::loadQueries(const DecodedRows &rows, Value sequence) {
 
 /// Base-2 scores of a block, -inf where a row does not see the key.
 Value BulkDecodeWriter::scaled(Value scores, Value firstKey, const Seen &seen) {
-  Value scale = b.mulf(b.scalar("scale"), b.f32(std::numbers::log2e));
-  Value scaled = b.mulf(scores, b.splat(scale, {kRows, tile_.keys}));
+  Value scaled = scaledScores(b, scores);
   Value isCut = b.lessThan(seen.byAll, b.add(firstKey, b.i32(tile_.keys)));
-  auto masked = [&] {
-    Value keys = b.asRow(b.add(b.splat(firstKey, {tile_.keys}), b.range(tile_.keys)), kRows);
-    return Carried{maskedScores(b, b.lessThan(keys, b.asColumn(seen.ends, tile_.keys)), scaled)};
-  };
+  auto masked = [&] { return Carried{seenScores(b, scaled, firstKey, seen.ends)}; };
   return b.ifThen(isCut, masked, {scaled}).front();
 }
 

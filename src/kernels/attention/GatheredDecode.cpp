@@ -15,8 +15,6 @@
 #include "src/kernels/attention/PagedDecode.h"
 #include "src/kernels/vocabulary/PagedRows.h"
 
-#include <numbers>
-
 using namespace mlir;
 
 namespace jitk::kernels {
@@ -101,7 +99,7 @@ void GatheredDecodeWriter::attendSequence(Value sequence) {
 
 void GatheredDecodeWriter::loadQueries() {
   KernelBuilder &b = b_;
-  SequenceRows from = rowsOfSequence(b, "q", keys_.sequence, rows_.rows, problem_.keyDim);
+  MatrixRows from = rowsOfSequence(b, "q", keys_.sequence, rows_.rows, problem_.keyDim);
   for (auto [chunk, buffer] : llvm::zip_equal(keyChunks_, queryBuffers_)) {
     MatrixView view = {b.advance(from.matrix.base, b.i32(chunk.offset)), from.matrix.rowStride};
     b.fill(buffer, b.pointers(view, from.rows, b.range(chunk.size)), b.asColumn(rows_.exists, chunk.size));
@@ -130,11 +128,7 @@ AttentionState GatheredDecodeWriter::loopOverKeys() {
 Value GatheredDecodeWriter::scores(Value firstKey) {
   KernelBuilder &b = b_;
   Value product = queriesTimesKeys(b, queryBuffers_, keyBuffers_);
-  Value scale = b.mulf(b.scalar("scale"), b.f32(std::numbers::log2e));
-  Value scaled = b.mulf(product, b.splat(scale, {tile_.rows, tile_.keys}));
-  Value keys = b.asRow(b.add(b.splat(firstKey, {tile_.keys}), b.range(tile_.keys)), tile_.rows);
-  Value seen = b.lessThan(keys, b.asColumn(keyEnds_, tile_.keys));
-  return maskedScores(b, seen, scaled);
+  return seenScores(b, scaledScores(b, product), firstKey, keyEnds_);
 }
 
 void GatheredDecodeWriter::fill(const PagedRows &cache, Value firstKey, ArrayRef<DimensionPart> chunks,

@@ -2,6 +2,8 @@
 
 #include "src/kernels/vocabulary/Raster.h"
 
+#include <numbers>
+
 using namespace mlir;
 
 namespace jitk::kernels {
@@ -98,7 +100,7 @@ Value keyEnds(KernelBuilder &b, const PagedDecodeProblem &problem, const Decoded
 /// Rows of a sequence in the tensors of all heads.
 static Value countRows(KernelBuilder &b) { return b.mul(b.size("seq_q"), b.size("heads")); }
 
-SequenceRows rowsOfSequence(KernelBuilder &b, StringRef tensor, Value sequence, Value rows, int64_t columns) {
+MatrixRows rowsOfSequence(KernelBuilder &b, StringRef tensor, Value sequence, Value rows, int64_t columns) {
   Value base = b.tensorParameter(tensor), dim = b.i64(columns);
   if (std::optional<int64_t> stride = b.rowStride(tensor)) {
     auto shape = cast<RankedTensorType>(rows.getType()).getShape();
@@ -109,6 +111,18 @@ SequenceRows rowsOfSequence(KernelBuilder &b, StringRef tensor, Value sequence, 
   }
   Value row = b.mul(b.toI64(sequence), b.toI64(countRows(b)));
   return {{b.advance(base, b.mul(row, dim)), dim}, rows};
+}
+
+Value scaledScores(KernelBuilder &b, Value products) {
+  Value scale = b.mulf(b.scalar("scale"), b.f32(std::numbers::log2e));
+  return b.mulf(products, b.splatLike(scale, products));
+}
+
+Value seenScores(KernelBuilder &b, Value scores, Value firstKey, Value ends) {
+  ArrayRef<int64_t> shape = cast<RankedTensorType>(scores.getType()).getShape();
+  int64_t rows = shape[0], columns = shape[1];
+  Value keys = b.asRow(b.add(b.splat(firstKey, {columns}), b.range(columns)), rows);
+  return maskedScores(b, b.lessThan(keys, b.asColumn(ends, columns)), scores);
 }
 
 Value tableOf(KernelBuilder &b, const PagedDecodeProblem &problem, Value sequence) {
@@ -127,7 +141,7 @@ static Value lsePointers(KernelBuilder &b, Value sequence, Value rows) {
 /// Stores rows of a sequence: `outputs` are normalized f32 tensors, columns one after the other.
 static void storeRows(KernelBuilder &b, const PagedDecodeProblem &problem, Value sequence, Value rows, Value exists,
                       const SoftmaxState &state, ArrayRef<Value> outputs) {
-  SequenceRows to = rowsOfSequence(b, "o", sequence, rows, problem.valueDim);
+  MatrixRows to = rowsOfSequence(b, "o", sequence, rows, problem.valueDim);
   for (auto [part, output] : llvm::zip_equal(partsOf(outputs), outputs)) {
     MatrixView view = {b.advance(to.matrix.base, b.i32(part.offset)), to.matrix.rowStride};
     b.store(b.pointers(view, to.rows, b.range(part.size)), b.convert(output, problem.outputType),

@@ -63,12 +63,16 @@ DecodedKeys locateKeys(KernelBuilder &builder, const ScheduledPart &part, mlir::
 mlir::Value keyEnds(KernelBuilder &builder, const PagedDecodeProblem &problem, const DecodedRows &rows,
                     mlir::Value length);
 /// Rows, as DecodedRows numbers them, of a sequence in a tensor of [batch, seq_q, heads, columns].
-struct SequenceRows {
+struct MatrixRows {
   MatrixView matrix;
   mlir::Value rows; ///< which of the matrix; where tokens lie apart its rows are single elements, and these i64
 };
-SequenceRows rowsOfSequence(KernelBuilder &builder, llvm::StringRef tensor, mlir::Value sequence, mlir::Value rows,
-                            int64_t columns);
+MatrixRows rowsOfSequence(KernelBuilder &builder, llvm::StringRef tensor, mlir::Value sequence, mlir::Value rows,
+                          int64_t columns);
+/// Base-2 scores of such rows and the keys (i32) from `firstKey` on, f32 [rows, keys]: of their products, and those
+/// with -inf where a row does not see the key, of which `ends` says the first.
+mlir::Value scaledScores(KernelBuilder &builder, mlir::Value products);
+mlir::Value seenScores(KernelBuilder &builder, mlir::Value scores, mlir::Value firstKey, mlir::Value ends);
 /// A sequence's row of the table; a pointer to i32.
 mlir::Value tableOf(KernelBuilder &builder, const PagedDecodeProblem &problem, mlir::Value sequence);
 
