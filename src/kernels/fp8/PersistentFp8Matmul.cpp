@@ -43,8 +43,7 @@ public:
         scales_(b, *ring_, shapes, groups == RowGroups::Masked ? b.mul(b.size("groups"), b.size("m")) : b.size("m"),
                 hasColumnScales) {}
 
-  /// Whether the columns leave registers for one part's partial sums alone, and the rows of A pass through registers:
-  /// they would be read from shared memory twice, whose bandwidth is then the limit.
+  /// Whether the columns leave registers for one part's partial sums alone.
   static bool isTight(const PersistentTile &tile) {
     constexpr int64_t kWideColumns = 192;
     return tile.columns > kWideColumns;
@@ -66,7 +65,6 @@ private:
     llvm::SmallVector<Value> slots;            ///< of their blocks
     RingPosition next;                         ///< of the block that is taken next
     bool isTaken = false;                      ///< the newest block has been taken, and nothing of it started
-    Value rows;                                ///< of A in the newest block: a buffer, or in registers
     Value promoted;                            ///< the last one that has been, whose registers are free
   };
   /// Reads what registers hold of the next block, which has arrived.
@@ -74,7 +72,7 @@ private:
   /// Starts product number `product`: part after part, block after block.
   void start(Value consumer, size_t product, InFlight &products);
   /// Adds the oldest product in flight, of number `product`, to its sum; gives the block's slot back after the last.
-  /// Before that is added, takes the next block if `takesNext`.
+  /// While it runs, takes the next block if `takesNext`.
   void promote(Value consumer, size_t product, InFlight &products, llvm::MutableArrayRef<Value> sums, bool takesNext);
   bool isLast(size_t product) const { return (product + 1) % parts_.size() == 0; }
 
@@ -195,7 +193,6 @@ void PersistentFp8Matmul::writeVectors() {
 void PersistentFp8Matmul::take(Value consumer, InFlight &products) {
   RingPosition here = products.next;
   products.slots.push_back(here.slot);
-  products.rows = isTight_ ? ring_->read(here, 0, consumer) : leftBuffer(here, consumer);
   llvm::append_range(products.scales, scales_.read(consumer, here));
   products.next = ring_->next(here);
   products.isTaken = true;
@@ -216,11 +213,7 @@ void PersistentFp8Matmul::start(Value consumer, size_t product, InFlight &produc
     accumulator = products.promoted;
     accumulates = b.lessThan(slot, b.i32(0));
   }
-  products.partials.push_back(startPart(products.rows, {slot, {}}, part, accumulator, accumulates));
-  if (isTight_ && isLast(product)) {
-    // While the product runs, which has what was read.
-    ring_->finishReads();
-  }
+  products.partials.push_back(startPart(leftBuffer({slot, {}}, consumer), {slot, {}}, part, accumulator, accumulates));
 }
 
 void PersistentFp8Matmul::promote(Value consumer, size_t product, InFlight &products, llvm::MutableArrayRef<Value> sums,
@@ -228,6 +221,7 @@ void PersistentFp8Matmul::promote(Value consumer, size_t product, InFlight &prod
   size_t part = product % parts_.size();
   if (takesNext) {
     ring_->await(products.next);
+    take(consumer, products);
   }
   Value partial = b.awaitProducts(products.partials.front(), unsigned(products.partials.size() - 1));
   if (isLast(product)) {
@@ -237,9 +231,6 @@ void PersistentFp8Matmul::promote(Value consumer, size_t product, InFlight &prod
   Value scale = b.spread(products.scales.front(), {kConsumerRows, parts_[part]});
   products.partials.erase(products.partials.begin());
   products.scales.erase(products.scales.begin());
-  if (takesNext) {
-    take(consumer, products);
-  }
   sums[part] = b.addf(sums[part], b.mulf(partial, scale));
   products.promoted = partial;
 }
@@ -254,7 +245,7 @@ llvm::SmallVector<Value> PersistentFp8Matmul::addBlocks(Value consumer, int64_t 
     start(consumer, product, products);
   }
   for (size_t product = 0; product < numProducts; ++product) {
-    // Registers have room for one block's rows of A: the next one's come when they are free, beside the promotion.
+    // Nothing else is in flight: what is read of the next block comes beside the last product.
     bool takesNext = isTight_ && isLast(product) && product + 1 < numProducts;
     promote(consumer, product, products, next, takesNext);
     if (product + window < numProducts) {
@@ -268,7 +259,7 @@ llvm::SmallVector<Value> PersistentFp8Matmul::addBlocks(Value consumer, int64_t 
 llvm::SmallVector<Value> PersistentFp8Matmul::multiply(Value consumer, const ProductTile &at, RingPosition &position) {
   // So many blocks are written out: nothing is in flight where a loop's turn ends, since ptxas does not see, over the
   // end of a loop, which sums are done.
-  int64_t ofTurn = tile_.columns <= kScaleBlock ? 4 : 2;
+  int64_t ofTurn = tile_.columns <= kScaleBlock || isTight_ ? 4 : 2;
   llvm::SmallVector<Value> carried = zeros(at);
   carried.append({position.slot, position.phase});
   auto add = [&](int64_t count, ValueRange now) {
@@ -351,8 +342,6 @@ Result<BuiltKernel> buildPersistentFp8Matmul(const Description &description, llv
                         /*isColumnMajorB=*/true, inputType, outputType);
     shape.batch = groups == RowGroups::Masked ? "groups" : nullptr;
     shape.vectors = ScaleWriter::vectorsOf(shape);
-    // ptxas schedules the loop of replicas worse where registers are short; elsewhere it is as good, and half as long.
-    shape.writesEachConsumer = PersistentFp8Matmul::isTight(variant.tile);
     return shape;
   });
   KernelSignature signature(description);

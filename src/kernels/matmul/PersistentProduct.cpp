@@ -77,6 +77,8 @@ PersistentProduct::PersistentProduct(KernelBuilder &builder, const ProductShapes
       bool isNew = stores_.emplace(part, TileStore(b, result, feeds_.back().slots(), numConsumers)).second;
       assert(isNew && "parts of one size would share a feed's slots");
       (void)isNew;
+    } else if (tile_.storesAtOnce) {
+      storesAtOnce_.emplace_back(b, result, /*mostSlots=*/2, TileStore::Kind::Store, numConsumers);
     } else if (!stores_.contains(part)) {
       TileStore::Kind kind = epilogue.canAddInMemory() ? TileStore::Kind::Add : TileStore::Kind::Store;
       stores_.emplace(part, TileStore(b, result, /*mostSlots=*/2, kind, numConsumers));
@@ -89,23 +91,16 @@ void PersistentProduct::write() {
   auto feedAll = [&] { feed(); };
   auto writeAll = [&] { writeVectors(); };
   auto consumeAll = [&] { consume(tile_.numConsumers() > 1 ? replicaId(b) : Value(b.i32(0))); };
-  auto consumeFirst = [&] { consume(b.i32(0)); };
-  auto consumeSecond = [&] { consume(b.i32(1)); };
   // One consumer has registers enough as launched.
   bool isPair = tile_.numConsumers() == 2;
   bool isWriting = !shapes_.vectors.empty();
   unsigned many = isWriting ? kConsumerRegistersBesideWriter : kConsumerRegisters;
   unsigned few = !isPair ? 0 : isWriting ? kWriterRegisters : kProducerRegisters;
   llvm::SmallVector<Role> roles;
-  if (isPair && shapes_.writesEachConsumer) {
-    roles.push_back(Role{.numWarps = kWarpsOfConsumer, .body = consumeFirst});
-    roles.push_back(Role{.numWarps = kWarpsOfConsumer, .registers = many, .body = consumeSecond});
-  } else {
-    roles.push_back(Role{.numWarps = kWarpsOfConsumer,
-                         .replicas = unsigned(tile_.numConsumers()),
-                         .registers = isPair ? many : 0,
-                         .body = consumeAll});
-  }
+  roles.push_back(Role{.numWarps = kWarpsOfConsumer,
+                       .replicas = unsigned(tile_.numConsumers()),
+                       .registers = isPair ? many : 0,
+                       .body = consumeAll});
   roles.push_back(Role{.numWarps = 1, .registers = few, .body = produceAll});
   if (!feeds_.empty()) {
     roles.push_back(Role{.numWarps = 1, .registers = few, .body = feedAll});
@@ -306,6 +301,10 @@ Value PersistentProduct::finish(Value consumer, size_t part, size_t index, Value
 
 void PersistentProduct::store(Value consumer, ValueRange sums, const ProductTile &at,
                               llvm::MutableArrayRef<RingPosition> feeds) {
+  if (tile_.storesAtOnce) {
+    storeAtOnce(consumer, sums, at);
+    return;
+  }
   for (auto [part, sum] : llvm::enumerate(sums)) {
     size_t index = 0;
     auto [row, column] = originOf(consumer, part, at);
@@ -314,6 +313,24 @@ void PersistentProduct::store(Value consumer, ValueRange sums, const ProductTile
     stores_.at(parts_[part]).of(consumer).store(tile, matrix, row, column, [&](Value slice) {
       return finish(consumer, part, index++, slice, feeds);
     });
+  }
+}
+
+void PersistentProduct::storeAtOnce(Value consumer, ValueRange sums, const ProductTile &at) {
+  llvm::SmallVector<llvm::SmallVector<Value>> finished;
+  for (auto [part, sum] : llvm::enumerate(sums)) {
+    finished.push_back(llvm::map_to_vector(storesAtOnce_[part].slices(sum), [&](Value slice) {
+      return epilogue_.apply(b, slice, {}, {}, shapes_.resultType());
+    }));
+  }
+  // Those of the tile before.
+  TileStore::drain(b);
+  for (auto [part, slices] : llvm::enumerate(finished)) {
+    storesAtOnce_[part].of(consumer).fill(slices);
+  }
+  for (size_t part = 0; part < sums.size(); ++part) {
+    auto [row, column] = originOf(consumer, part, at);
+    storesAtOnce_[part].of(consumer).copyOut(resultMatrix(part), {row, column});
   }
 }
 

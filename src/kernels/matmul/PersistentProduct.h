@@ -53,8 +53,7 @@ struct ProductShapes {
   /// In each slot of the ring of operands, for the heir: vectors of so many fp32 numbers, which a role of its own
   /// writes; the first one is there for each consumer.
   llvm::SmallVector<int64_t> vectors;
-  bool writesEachConsumer = false; ///< has code for each consumer, for each to be scheduled by itself
-  const char *batch = nullptr;     ///< the dimension that counts problems of m rows each; null = one problem
+  const char *batch = nullptr; ///< the dimension that counts problems of m rows each; null = one problem
   /// Where the step's results go: C; where K is split, a region of the workspace: a matrix of partial sums that has
   /// `tile.splits` times `paddedRows` rows.
   std::string result;
@@ -156,6 +155,7 @@ private:
   void addUp();
   void store(mlir::Value consumer, mlir::ValueRange sums, const ProductTile &at,
              llvm::MutableArrayRef<RingPosition> feeds);
+  void storeAtOnce(mlir::Value consumer, mlir::ValueRange sums, const ProductTile &at);
   /// The descriptor of what a part's slices are stored to.
   mlir::Value resultMatrix(size_t part);
   /// What is stored of slice `index` of a part.
@@ -186,6 +186,7 @@ private:
   Epilogue epilogue_;
   std::deque<std::function<void()>> waiting_;
   std::map<int64_t, TileStore> stores_; ///< of each size of parts
+  std::vector<TileStore> storesAtOnce_; ///< of each part, where all of its slices have slots
   std::vector<ClusterSum> sums_;        ///< of each part, where the CTAs of a cluster add up
   std::vector<EpilogueFeed> feeds_;     ///< of each part; none where the epilogue reads nothing
 };

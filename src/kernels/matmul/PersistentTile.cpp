@@ -92,7 +92,8 @@ Problem problemOf(const Description &description, bool transposed) {
 }
 
 /// Bytes that all consumers stage results in, and what is added to them: two slices of 128 bytes a row at most; of
-/// results for each size of parts, of addends for each part, which have slots in common where stores wait.
+/// results for each size of parts, or for each part where they are stored at once; of addends for each part, which have
+/// slots in common where stores wait.
 int64_t stagedBytes(const PersistentTile &tile, Problem problem) {
   if (tile.clustered) {
     // Slots for what the CTAs of the cluster hand over.
@@ -110,7 +111,7 @@ int64_t stagedBytes(const PersistentTile &tile, Problem problem) {
   for (int64_t part : tile.parts()) {
     int64_t row = part * problem.outputBytes;
     int64_t slots = tile.rows * (tile.transposed ? row : std::min<int64_t>(2 * 128, row));
-    bytes += (part != last ? slots : 0) +
+    bytes += (part != last || tile.storesAtOnce ? slots : 0) +
              (problem.hasAddend && !(tile.defersStores && problem.outputBytes == 2) ? slots : 0);
     bytes += problem.hasBias ? tile.numConsumers() * 2 * 128 : 0;
     last = part;
@@ -163,14 +164,14 @@ double l2Clocks(const PersistentTile &tile, const Problem &problem) {
 }
 
 /// Of a consumer that starts nothing before it has promoted all: more than 128 columns go block by block; of 256 a
-/// part, in whose registers the next one's sums come. Measured, of large groups beside narrower tiles.
+/// part, in whose registers the next one's sums come. Measured; of large groups beside narrower tiles.
 double drainClocks(const PersistentTile &tile, const Problem &problem) {
-  constexpr double kOne = 160, kOneOfGroups = 287, kTwoOfGroups = 410;
+  constexpr double kOne = 160, kTwo = 195, kOneOfGroups = 287, kTwoOfGroups = 410;
   if (!problem.promotes || tile.columns <= 128) {
     return 0;
   }
   bool isWide = tile.columns > 192;
-  return problem.groups > 0 ? (isWide ? kTwoOfGroups : kOneOfGroups) : (isWide ? 2 * kOne : kOne);
+  return problem.groups > 0 ? (isWide ? kTwoOfGroups : kOneOfGroups) : (isWide ? kTwo : kOne);
 }
 
 double blockClocks(const PersistentTile &tile, const Problem &problem) {
@@ -308,6 +309,7 @@ PersistentTile complete(PersistentTile tile, const Problem &problem) {
   // Beside the accumulators of the next tile; worth it where there is a next tile.
   tile.defersStores = tile.numConsumers() == 2 && !tile.transposed && !problem.promotes && tile.splits == 1 &&
                       wavesOf(tile, problem) > 1;
+  tile.storesAtOnce = tile.numConsumers() == 2 && !tile.transposed && problem.promotes && problem.outputBytes == 2;
   // Scales that do not come four at a time change threads on their way, through shared memory.
   int64_t reserved = hasWholeScales(problem) ? kCaptures : kReserved;
   int64_t fitting =

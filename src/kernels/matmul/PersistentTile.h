@@ -44,6 +44,9 @@ struct PersistentTile {
   /// Whether results wait in registers until the next tile's first products run, which hide their way to memory: all of
   /// 16 bits, two to a register, or half of those of fp32.
   bool defersStores = false;
+  /// Whether all slices of a tile's results have a slot of their own: then none waits for another one of the same tile,
+  /// which TMA takes up behind the loads of the next.
+  bool storesAtOnce = false;
   int64_t k = 64; ///< one swizzled row of 128 bytes
   int64_t largestPart = 256;
   /// Whether the parts of columns lie one behind the other in a slot, so that one product takes all of them; else each

@@ -122,6 +122,19 @@ void TileStore::storeSlice(size_t index, Value finished, Value matrices, ValueRa
   copy(index, matrices, origin);
 }
 
+void TileStore::fill(llvm::ArrayRef<Value> finished) const {
+  assert(finished.size() == size_t(numSlots_) && "each slice has a slot");
+  for (auto [index, slice] : llvm::enumerate(finished)) {
+    ttg::LocalStoreOp::create(builder_, slice, slotOf(index));
+  }
+}
+
+void TileStore::copyOut(Value matrices, ValueRange origin) const {
+  for (size_t index = 0; index < size_t(numSlots_); ++index) {
+    copy(index, matrices, origin);
+  }
+}
+
 void TileStore::drain(KernelBuilder &builder) { ttng::TMAStoreWaitOp::create(builder, 0u); }
 
 } // namespace jitk::kernels

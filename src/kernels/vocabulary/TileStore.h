@@ -51,6 +51,9 @@ public:
   /// The same in steps: the tile's slices, and the copy of one of them, in their order. The origin is the tile's.
   llvm::SmallVector<mlir::Value> slices(mlir::Value tile) const;
   void storeSlice(size_t index, mlir::Value finished, mlir::Value matrices, mlir::ValueRange origin) const;
+  /// The same of all slices, each of which has a slot: writes the slots, whose copies are done, and starts the copies.
+  void fill(llvm::ArrayRef<mlir::Value> finished) const;
+  void copyOut(mlir::Value matrices, mlir::ValueRange origin) const;
   /// The same for replica `number` (i32) of those that it has slots for; without, for the one that executes the role.
   TileStore of(mlir::Value number) const;
   /// Waits until all copies of the role have read shared memory. Before the role ends.
