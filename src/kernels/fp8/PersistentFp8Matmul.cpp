@@ -9,6 +9,7 @@
 #include "llvm/Support/MathExtras.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 using namespace mlir;
@@ -259,7 +260,14 @@ llvm::SmallVector<Value> PersistentFp8Matmul::addBlocks(Value consumer, int64_t 
 llvm::SmallVector<Value> PersistentFp8Matmul::multiply(Value consumer, const ProductTile &at, RingPosition &position) {
   // So many blocks are written out: nothing is in flight where a loop's turn ends, since ptxas does not see, over the
   // end of a loop, which sums are done.
-  int64_t ofTurn = tile_.columns <= kScaleBlock || isTight_ ? 4 : 2;
+  int64_t ofTurn = tile_.columns <= kScaleBlock ? 4 : 2;
+  if (isTight_) {
+    // Registers are so short that ptxas spills in the loop where blocks are written out beside it, in a tail, and where
+    // other addresses are kept: of the slots that slices wait for, of groups, of rows that are cut.
+    bool isPlain = groups_ == RowGroups::None && b.isMultiple("m", tile_.rows);
+    const int64_t most = !tile_.storesAtOnce ? 2 : isPlain ? 8 : 4;
+    ofTurn = std::gcd(numBlocks_, most);
+  }
   llvm::SmallVector<Value> carried = zeros(at);
   carried.append({position.slot, position.phase});
   auto add = [&](int64_t count, ValueRange now) {
@@ -304,7 +312,7 @@ static llvm::SmallVector<PersistentTile> fp8Tiles(const Description &description
     // Rows of a tile are of one group, and as few as its rows are.
     bool isFull = tile.rows == PersistentProduct::kConsumerRows || expected == 0 || expected > tile.rows / 2;
     bool fits = groups == RowGroups::Contiguous || (isMultipleOf(description.dimension("m"), tile.rows) && isFull);
-    return tile.transposed || tile.splits > 1 || !fits;
+    return tile.transposed || tile.splits > 1 || tile.sharers > 1 || !fits;
   });
   return tiles;
 }

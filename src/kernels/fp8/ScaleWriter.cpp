@@ -33,7 +33,7 @@ Value ScaleWriter::pointersTo(unsigned vector, Value row, Value block, Value gro
   int64_t size = shapes_.vectors[vector];
   bool isA = isOfA(vector);
   Value local = b.range(size);
-  if (isA && !b.isMultiple("m", shapes_.tile.rowsOfC())) {
+  if (isA && !b.isMultiple("m", shapes_.rowsOfCluster())) {
     // Rows past the end read the last row's: their products are never stored.
     local = b.minimum(local, b.splat(b.sub(b.sub(numRowsOfA_, b.i32(1)), row), {size}));
   }

@@ -61,6 +61,8 @@ struct ProductShapes {
   bool isSplit() const { return tile.splits > 1; }
   /// Whether a second step adds up what this one leaves in the workspace.
   bool leavesPartialSums() const { return isSplit() && !tile.clustered; }
+  /// Rows of C that the tiles cover which the CTAs of a cluster take at a time.
+  int64_t rowsOfCluster() const { return tile.rowsOfC() * tile.sharers; }
   unsigned clusterSize() const { return unsigned(tile.clustered ? tile.splits : tile.sharers); }
   /// Of a part of K: whole blocks, so that the parts are alike; what lies past the end of K is zero.
   int64_t depth() const { return isSplit() ? llvm::divideCeil(llvm::divideCeil(k, tile.k), tile.splits) * tile.k : k; }

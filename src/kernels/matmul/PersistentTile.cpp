@@ -40,6 +40,8 @@ constexpr double kClusterMeetings = 400; ///< measured: of the CTAs of a cluster
 constexpr double kClusterMeetingsOfFp8 = 460;
 constexpr double kRemoteBytesPerClock = 32; ///< that a multiprocessor stores into the memory of others, in pairs
 constexpr double kSplitMargin = 1.1;        ///< a second kernel and a workspace must gain more than the model errs
+constexpr double kSharedColumns = 0.98;     ///< measured of 192 columns: 0.967 where a multiprocessor has three tiles
+constexpr double kFewestSharedBlocks = 32;  ///< of K: fewer were not measured
 constexpr double kLeftOfClusters = 4;       ///< multiprocessors that clusters of more than two CTAs cannot take
 constexpr int64_t kSumBytes = 4;            ///< of a partial sum
 /// Measured of 16 bits: written by all CTAs at the same time, and read by a second kernel that has just begun.
@@ -232,7 +234,7 @@ double zeroClocks(const PersistentTile &tile, const Problem &problem) {
 }
 
 double epilogueClocks(const PersistentTile &tile, const Problem &problem) {
-  // Measured of fp8: 128 columns go at once, through two slots; then 64 columns wait for a slot each.
+  // Measured of fp8: 128 columns, and each 64 more.
   const double atOnce = problem.groups > 0 ? 990 : 550, next = problem.groups > 0 ? 400 : 800;
   bool isMeasured = problem.promotes && tile.numConsumers() == 2 && tile.columns >= 128;
   return isMeasured ? atOnce + next * (double(tile.columns) / 64 - 2) : kEpilogue;
@@ -340,7 +342,8 @@ llvm::SmallVector<int64_t> PersistentTile::parts() const {
 
 std::string PersistentTile::name() const {
   return std::to_string(rows) + "x" + std::to_string(columns) + (transposed ? ".t" : "") +
-         (splits > 1 ? (clustered ? ".c" : ".k") + std::to_string(splits) : "");
+         (splits > 1 ? (clustered ? ".c" : ".k") + std::to_string(splits) : "") +
+         (sharers > 1 ? ".s" + std::to_string(sharers) : "");
 }
 
 int64_t PersistentTile::slicesOf(int64_t part) const {
@@ -354,6 +357,10 @@ double modelledClocks(const Description &description, const PersistentTile &tile
   double ofTiles = tileClocks(tile, problem), ofMemory = memoryClocks(tile, problem);
   double unhidden = problem.promotes ? 0 : kUnhidden * std::min(ofTiles, ofMemory);
   double clocks = std::max(ofTiles, ofMemory) + unhidden + zeroClocks(tile, problem) + sumClocks(tile, problem);
+  if (tile.sharers > 1) {
+    bool gains = wavesOf(tile, problem) > 1 && blocksOf(tile, problem) >= kFewestSharedBlocks;
+    return clocks * (gains ? kSharedColumns : 1 / kSharedColumns);
+  }
   return tile.splits > 1 && !tile.clustered ? clocks * kSplitMargin : clocks;
 }
 
@@ -423,6 +430,12 @@ static llvm::SmallVector<int64_t> clusterSplitsOf(const PersistentTile &tile, co
   return ways;
 }
 
+/// Whether tiles of fp8 lie in pairs, one below the other, whose CTAs have B's columns loaded once.
+static bool canShareColumns(const Problem &problem) {
+  constexpr int64_t kRows = 128;
+  return problem.promotes && problem.groups == 0 && problem.isStatic && llvm::divideCeil(problem.rows, kRows) % 2 == 0;
+}
+
 llvm::SmallVector<PersistentTile> persistentTiles(const Description &description) {
   llvm::SmallVector<PersistentTile> tiles;
   auto add = [&](PersistentTile tile) {
@@ -461,6 +474,9 @@ llvm::SmallVector<PersistentTile> persistentTiles(const Description &description
     for (int64_t columns : {256, 192, 128, 64, 32}) {
       add({.rows = rows, .columns = columns});
     }
+  }
+  if (canShareColumns(problemOf(description, /*transposed=*/false))) {
+    add({.rows = 128, .columns = 192, .sharers = 2});
   }
   for (int64_t rows : {64, 128}) {
     if (int64_t columns = evenColumns(problemOf(description, /*transposed=*/false), rows)) {

@@ -80,7 +80,8 @@ struct PersistentTile {
   /// Into how many slices of columns a part of the tile goes, each of which a CTA of the cluster adds up: as many as
   /// there are CTAs, where a slice then has columns enough for whole sectors of C.
   int64_t slicesOf(int64_t part) const;
-  /// "128x256", "64x8.t" if transposed, "128x128.k4" if K is split, "128x128.c4" over a cluster: all that candidates of
+  /// "128x256", "64x8.t" if transposed, "128x128.k4" if K is split, "128x128.c4" over a cluster, "128x192.s2" if
+  /// CTAs share columns: all that candidates of
   /// a problem differ in.
   std::string name() const;
   bool operator==(const PersistentTile &) const = default;
