@@ -34,6 +34,8 @@ private:
   /// i32 of a shape: the index along an axis.
   Value index(ArrayRef<int64_t> shape, unsigned axis);
   Value isEqual(Value indices, int64_t value);
+  /// i1 of a shape [rows, blocks, 16]: whether the row lies in the block.
+  Value isOfOwnBlock(ArrayRef<int64_t> shape);
   Value zeros(ArrayRef<int64_t> shape) { return b_.full(0, shape, b_.getF32Type()); }
 
   KernelBuilder &b_;
@@ -54,12 +56,16 @@ Value Inverter::index(ArrayRef<int64_t> shape, unsigned axis) {
   return b_.spread(indices, shape);
 }
 
+Value Inverter::isOfOwnBlock(ArrayRef<int64_t> shape) {
+  Value ownBlock = b_.div(index(shape, 0), b_.full(kBlock, shape, b_.getI32Type()));
+  return b_.equal(ownBlock, index(shape, 1));
+}
+
 Value Inverter::gather() {
   KernelBuilder &b = b_;
-  // Row r keeps the columns of its own block.
   SmallVector<int64_t> shape = {size_, numBlocks_, kBlock};
-  Value ownBlock = b.div(index(shape, 0), b.full(kBlock, shape, b.getI32Type()));
-  Value isOwn = b.equal(ownBlock, index(shape, 1));
+  // Row r keeps the columns of its own block.
+  Value isOwn = isOfOwnBlock(shape);
   Value own = b.reduceSum(b.select(isOwn, b.reshape(lower_, shape), zeros(shape)), 1);
   return b.reshape(own, {numBlocks_, kBlock, kBlock});
 }
@@ -85,8 +91,7 @@ Value Inverter::substitute(Value blocks) {
 Value Inverter::spread(Value blocks) {
   KernelBuilder &b = b_;
   SmallVector<int64_t> shape = {size_, numBlocks_, kBlock};
-  Value ownBlock = b.div(index(shape, 0), b.full(kBlock, shape, b.getI32Type()));
-  Value isOwn = b.equal(ownBlock, index(shape, 1));
+  Value isOwn = isOfOwnBlock(shape);
   Value repeated = b.spread(b.expand(b.reshape(blocks, {size_, kBlock}), 1), shape);
   return b.reshape(b.select(isOwn, repeated, zeros(shape)), {size_, size_});
 }
