@@ -68,6 +68,8 @@ fp8_block_matmul m=20 n=264 k=272
 fp8_block_matmul m=200 n=328 k=1024 configuration=128x128
 fp8_block_matmul m=200 n=328 k=1024 configuration=128x192
 fp8_block_matmul m=200 n=328 k=1024 configuration=128x256
+fp8_block_matmul m=200 n=328 k=1024 configuration=128x192.s2
+fp8_block_matmul m=200 n=328 k=1024 configuration=128x256 out_dtype=fp32 a_scale_layout=col
 fp8_block_matmul m=192 n=144 k=512 configuration=128x128
 fp8_block_matmul m=5 n=200 k=4080 configuration=64x8.t.k8
 fp8_block_matmul m=5 n=200 k=4080 configuration=64x8.t.c8
