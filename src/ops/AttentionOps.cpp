@@ -259,7 +259,11 @@ void addAttentionOps(std::vector<OpSchema> &ops) {
           },
       .scalars = {},
       .multiples = {{"heads", "kv_heads"}},
-      .products = {{{"batch", "heads", "seq_q"}}, {{"heads", "head_dim"}}, {{"heads", "value_dim"}}},
+      .products = {{{"batch", "heads", "seq_q"}, "!packed"},
+                   // Each sequence and head has so many tiles at most, one more where there is a rest.
+                   {{"batch", "heads", "ceil(seq_q/64)"}, "packed"},
+                   {{"heads", "head_dim"}},
+                   {{"heads", "value_dim"}}},
       .check = checkAttention,
   });
   ops.push_back(mlaDecode());

@@ -83,7 +83,7 @@ struct ScalarSchema {
 
 /// Sizes whose product a kernel counts in 32 bits.
 struct ProductRule {
-  std::vector<std::string_view> factors; ///< dimensions, and integer attributes
+  std::vector<std::string_view> factors; ///< dimensions, "ceil(seq_q/64)" of one, and integer attributes
   std::string_view presentIf = {};       ///< as a TensorSchema's
 };
 

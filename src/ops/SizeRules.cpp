@@ -3,6 +3,7 @@
 #include "src/ops/TensorShape.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <numeric>
 
@@ -49,6 +50,19 @@ SizeRules::SizeRules(const Description &description, std::vector<std::string> dy
   addRows(**schema, description);
 }
 
+/// "ceil(seq_q/64)": seq_q and 64; of another factor itself and 1.
+static std::pair<std::string_view, int64_t> quotientOf(std::string_view factor) {
+  constexpr std::string_view kCeil = "ceil(";
+  if (!factor.starts_with(kCeil)) {
+    return {factor, 1};
+  }
+  factor.remove_prefix(kCeil.size());
+  size_t slash = factor.find('/');
+  int64_t divisor = 1;
+  std::from_chars(factor.data() + slash + 1, factor.data() + factor.size(), divisor);
+  return {factor.substr(0, slash), divisor};
+}
+
 void SizeRules::addProducts(const OpSchema &schema, const Description &description) {
   for (const ProductRule &rule : schema.products) {
     if (!isPresent(rule.presentIf, description)) {
@@ -56,8 +70,11 @@ void SizeRules::addProducts(const OpSchema &schema, const Description &descripti
     }
     // Sizes that no launch gives may be as little as one.
     Product product;
-    for (std::string_view name : rule.factors) {
+    for (std::string_view factor : rule.factors) {
+      auto [name, divisor] = quotientOf(factor);
       if (std::optional<Extent> extent = extentOf(description, name)) {
+        extent->name = factor;
+        extent->divisor = divisor;
         product.factors.push_back(std::move(*extent));
       }
     }
@@ -115,7 +132,7 @@ int64_t SizeRules::largestFactor(const Product &product) {
   int64_t numOfLaunch = 0, ofOthers = 1;
   for (const Extent &factor : product.factors) {
     numOfLaunch += factor.index >= 0 ? 1 : 0;
-    ofOthers *= factor.index >= 0 ? 1 : factor.size; // a description's own sizes are within the rule
+    ofOthers *= factor.index >= 0 ? 1 : factor.at({}); // a description's own sizes are within the rule
   }
   if (numOfLaunch == 0 || ofOthers == 0) {
     return product.most;
@@ -141,7 +158,7 @@ std::optional<std::vector<SizeRules::Limits>> SizeRules::sufficientLimits() cons
     for (const Extent &factor : product.factors) {
       if (factor.index >= 0) {
         int64_t &bound = limits[size_t(factor.index)].bound;
-        bound = std::min(bound, largestFactor(product));
+        bound = std::min(bound, largestFactor(product) * factor.divisor);
       }
     }
   }

@@ -41,8 +41,13 @@ private:
     std::string name;
     int64_t index = -1; ///< of the launch's sizes; -1: static
     int64_t size = 0;   ///< if static
+    int64_t divisor = 1;
 
-    int64_t at(std::span<const int64_t> sizes) const { return index < 0 ? size : sizes[size_t(index)]; }
+    /// The size over the divisor, rounded up; sizes are not negative.
+    int64_t at(std::span<const int64_t> sizes) const {
+      int64_t all = index < 0 ? size : sizes[size_t(index)];
+      return divisor == 1 ? all : all / divisor + (all % divisor != 0 ? 1 : 0);
+    }
   };
   struct Multiple {
     Extent multiple, factor;

@@ -92,6 +92,7 @@ struct Shapes {
 
 /// A tile of queries of one head.
 struct WorkItem {
+  Value number, row, column;              ///< row: of all heads; column: of tiles, the last queries first; i32
   Value firstQuery, head, keyHead, batch; ///< i32
   SequenceRows queries, keys;             ///< of the sequence
   Value numQueries, numKeys;              ///< the same: how many; i32
@@ -119,6 +120,7 @@ private:
   /// Runs `body` if the item has queries: one past the end of its sequence has none.
   void ifThereAreQueries(const WorkItem &item, KernelBuilder::Body body);
   WorkItem locate(Value number);
+  void skipEmptyItems(const WorkItem &item);
   Value firstKeyOf(const WorkItem &item, Value index);
   /// Where TMA finds a row of a sequence and a column.
   Carried originOf(const WorkItem &item, const SequenceRows &rows, Value row, Value column);
@@ -242,6 +244,9 @@ WorkItem PersistentAttention::locate(Value number) {
   TilePosition position = rasterize(b, number, {b.mul(heads, b.size("batch")), numTiles}, tile_.groupHeads);
   Value tile = b.sub(b.sub(numTiles, b.i32(1)), position.column);
   WorkItem item;
+  item.number = number;
+  item.row = position.row;
+  item.column = position.column;
   item.firstQuery = b.mul(tile, b.i32(tile_.rows));
   item.head = b.rem(position.row, heads);
   item.batch = b.div(position.row, heads);
@@ -297,6 +302,29 @@ void PersistentAttention::forEachItem(Side side, ValueRange carried, ItemBody bo
   } else {
     items_->forEachRead(carried, bodyOfNumber);
   }
+}
+
+/// A sequence that is far shorter than the longest has many items without queries, which come before its others.
+void PersistentAttention::skipEmptyItems(const WorkItem &item) {
+  if (!shapes_.isVarlen || !items_) {
+    return;
+  }
+  auto skip = [&] {
+    Value heads = b.size("heads"), group = b.i32(tile_.groupHeads);
+    Value firstRow = b.mul(b.div(item.row, group), group);
+    Value inGroup = b.sub(item.row, firstRow);
+    Value rowsOfGroup = b.minimum(b.sub(b.mul(heads, b.size("batch")), firstRow), group);
+    // The sequence's other heads have none in this column either. Where it has all of the group, nor have the columns
+    // up to that of its last queries.
+    Value headsLeft = b.sub(heads, item.head), rowsLeft = b.sub(rowsOfGroup, inGroup);
+    Value next = b.add(item.number, b.minimum(headsLeft, rowsLeft));
+    Value hasGroup = b.both(b.lessEqual(inGroup, item.head), b.lessEqual(rowsLeft, headsLeft));
+    Value column = b.sub(b.ceilDiv(b.size("seq_q"), tile_.rows), b.ceilDiv(item.numQueries, tile_.rows));
+    Value columnsLeft = b.sub(column, item.column);
+    Value ofGroup = b.add(b.sub(item.number, inGroup), b.mul(columnsLeft, rowsOfGroup));
+    items_->skipTo(b.select(hasGroup, ofGroup, next));
+  };
+  b.ifElse(b.lessEqual(item.numQueries, item.firstQuery), skip);
 }
 
 /// Blocks are taken from the last one down: those that need a mask come first.
@@ -364,6 +392,7 @@ void PersistentAttention::produce() {
   RingPosition queries = queries_->start(), keys = keys_->start(), values = values_->start();
   Carried start = {queries.slot, queries.phase, keys.slot, keys.phase, values.slot, values.phase};
   forEachItem(Side::Producer, start, [&](const WorkItem &item, ValueRange carried) {
+    skipEmptyItems(item);
     return ifThereAreKeys(item, [&] { return produce(item, carried); }, carried);
   });
 }
@@ -610,8 +639,8 @@ Result<BuiltKernel> buildPersistentAttention(const Description &description, con
   program.step({.symbol = "flash_attention",
                 .numWarps = kWarpsOfConsumer,
                 .grid = persistentGrid(signature.expression("seq_q"), tile.rows, heads, 1),
-                // Lengths are more of what would stay in registers around the loop.
-                .keepsInvariants = shapes.isVarlen},
+                // Lengths, and the two ends of a window, are more of what would stay in registers around the loop.
+                .keepsInvariants = shapes.isVarlen || shapes.window.left},
                [&](KernelBuilder &b) { PersistentAttention(b, shapes).write(); });
   return std::move(program).finish();
 }

@@ -38,6 +38,11 @@ llvm::SmallVector<Value> ItemQueue::forEachTaken(ValueRange carried, KernelBuild
   });
 }
 
+void ItemQueue::skipTo(Value number) const {
+  tt::AtomicRMWOp::create(b, number.getType(), tt::RMWOp::MAX, counter_, b.sub(number, b.numPrograms(0)),
+                          /*mask=*/Value(), tt::MemSemantic::RELAXED, tt::MemSyncScope::GPU);
+}
+
 llvm::SmallVector<Value> ItemQueue::forEachRead(ValueRange carried, KernelBuilder::LoopBody body) const {
   return forEach(carried, body, [&](const RingPosition &position) {
     ring_.await(position);

@@ -22,6 +22,8 @@ public:
 
   /// The taker: runs `body` for the CTA's items. `carried` as in KernelBuilder::loop.
   llvm::SmallVector<mlir::Value> forEachTaken(mlir::ValueRange carried, KernelBuilder::LoopBody body) const;
+  /// From now on CTAs take none of the items below `number` (i32) that are left: there is nothing to do in them.
+  void skipTo(mlir::Value number) const;
   /// A reader: the same for the items that the taker takes.
   llvm::SmallVector<mlir::Value> forEachRead(mlir::ValueRange carried, KernelBuilder::LoopBody body) const;
 

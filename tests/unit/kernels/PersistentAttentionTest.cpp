@@ -85,6 +85,24 @@ TEST_CASE("CTAs that take their items take each once") {
   }
 }
 
+TEST_CASE("CTAs that skip items without queries take each of the others once") {
+  // One long sequence among short ones and empty ones; heads of a sequence in several groups, in one, and with others.
+  reference::GivenValues ends = {{"cu_seqlens_q", {0, 3, 3, 400, 401, 470, 470}},
+                                 {"cu_seqlens_k", {0, 10, 20, 120, 150, 150, 170}}};
+  reference::GivenValues lengths = {{"seq_lens_q", {3, 0, 397, 1, 69, 0}}, {"seq_lens_k", {10, 10, 100, 30, 0, 20}}};
+  for (int64_t groupHeads : {1, 2, 4, 6, 8, 24}) {
+    CAPTURE(groupHeads);
+    auto multiprocessors = uint32_t(groupHeads % 5 + 1);
+    std::vector<emulator::DeviceOptions> devices = {deviceOptions(kDeferred, 1, multiprocessors),
+                                                    deviceOptions(kImmediate, 2, 7)};
+    AttentionTile tile = {.rows = 64, .keys = 32, .groupHeads = groupHeads, .isQueued = true};
+    check("batch=6 heads=4 kv_heads=2 seq_q=448 seq_k=110 total_q=470 total_k=170 head_dim=16 value_dim=64 packed=true",
+          tile, devices, ends);
+    check("batch=6 heads=4 kv_heads=2 seq_q=448 seq_k=110 head_dim=16 value_dim=64 causal=true varlen=true", tile,
+          devices, lengths);
+  }
+}
+
 TEST_CASE("the diagonals of tiles and of blocks are the same") {
   check("heads=1 seq_q=200 seq_k=200 head_dim=16 causal=true", {.rows = 64, .keys = 64}, oneDevice(6));
   check("heads=1 seq_q=130 seq_k=194 head_dim=16 causal=true", {.rows = 64, .keys = 64}, oneDevice(7));

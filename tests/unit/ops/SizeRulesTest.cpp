@@ -79,8 +79,14 @@ TEST_SUITE("ops/SizeRules") {
         }
       }
       for (const ProductRule &rule : op.products) {
-        for (std::string_view name : rule.factors) {
-          CAPTURE(name);
+        for (std::string_view factor : rule.factors) {
+          CAPTURE(factor);
+          std::string_view name = factor;
+          if (factor.starts_with("ceil(")) {
+            name = factor.substr(5, factor.find('/') - 5);
+            CHECK(std::stoi(std::string(factor.substr(factor.find('/') + 1))) > 1);
+            CHECK(factor.ends_with(")"));
+          }
           REQUIRE(op.attribute(name));
           auto kind = op.attribute(name)->kind;
           CHECK((kind == AttributeSchema::Kind::Dimension || kind == AttributeSchema::Kind::Integer));
@@ -129,6 +135,21 @@ TEST_SUITE("ops/SizeRules") {
     // A dimension that a launch does not give is taken as one.
     CHECK(verdict(attention, {"batch", "heads"}, {4096, 1048576}) ==
           "product batch x heads must be at most 2147483392: got 4096 x 1048576");
+  }
+
+  TEST_CASE("packed attention counts tiles of sequences, whatever there is of them") {
+    const std::string op = "flash_attention head_dim=16 seq_k=1 packed=true total_q=64 total_k=64 ";
+    CHECK(parseDescription(op + "batch=300 heads=64 seq_q=131072").ok());
+    CHECK(parseDescription(op + "batch=300 heads=65536 seq_q=8192").status().message() ==
+          "product batch x heads x ceil(seq_q/64) must be at most 2147483392: got 300 x 65536 x 128");
+    // A rest is a tile.
+    const std::string dynamic = op + "batch=1024 heads=1024 seq_q=*";
+    CHECK(verdict(dynamic.c_str(), {"seq_q"}, {2047 * 64}) == SizeRules().check({}).toString());
+    CHECK(verdict(dynamic.c_str(), {"seq_q"}, {2047 * 64 + 1}) ==
+          "product batch x heads x ceil(seq_q/64) must be at most 2147483392: got 1024 x 1024 x 2048");
+    auto limits = SizeRules(*parseDescription(dynamic), {"seq_q"}).sufficientLimits();
+    REQUIRE(limits);
+    CHECK((*limits)[0].bound == 2047 * 64);
   }
 
   TEST_CASE("sizes within sufficient limits obey every rule") {
