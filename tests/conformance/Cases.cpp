@@ -360,6 +360,17 @@ const std::vector<checked::Problem> &edgeCases() {
       {"flash_attention batch=* heads=2 seq_q=* seq_k=* head_dim=64 packed=true",
        {{"batch", 0}, {"seq_q", 50}, {"seq_k", 70}, {"total_q", 90}, {"total_k", 100}}},
 
+      // Sequences far shorter than the longest, whose tiles CTAs take from a queue.
+      {"flash_attention batch=20 heads=8 kv_heads=2 seq_q=300 seq_k=200 total_q=700 total_k=900 head_dim=64 "
+       "causal=true "
+       "packed=true",
+       {}},
+      {"flash_attention batch=12 heads=8 kv_heads=4 seq_q=300 seq_k=100 head_dim=64 varlen=true",
+       {},
+       1,
+       {{"seq_lens_q", {0, 3, 290, 1, 0, 64, 65, 0, 0, 130, 2, 0}},
+        {"seq_lens_k", {9, 0, 100, 64, 1, 7, 33, 100, 0, 65, 1, 3}}}},
+
       // flash_attention in windows: of no other key than the diagonal's, within a block, of several, wider than the
       // keys; with one end and with two, beside causal, where queries see nothing, and where sequences have lengths.
       {"flash_attention heads=2 kv_heads=1 seq_q=300 head_dim=64 window_left=0 window_right=0", {}},

@@ -86,8 +86,10 @@ bool fits(const AttentionTile &tile, const Problem &problem) {
   bool fitsShared = (queries + blocks) * kElementBytes + staged <= kSharedBytes - kReserved;
   // Outputs and scores in fp32, weights in 16 bits, of half a row.
   int64_t registers = problem.valueDim / 2 + tile.keys * 3 / 4;
-  bool fitsRegisters = tile.rows == kRowsOfThree ? registers + kOtherRegistersOfThree <= kRegistersOfThree
-                                                 : registers + kOtherRegisters <= kRegisters;
+  // Of three consumers those of a window with a left end touch local memory in their loop.
+  bool fitsRegisters = tile.rows == kRowsOfThree
+                           ? registers + kOtherRegistersOfThree <= kRegistersOfThree && !problem.window.left
+                           : registers + kOtherRegisters <= kRegisters;
   return fitsShared && fitsRegisters;
 }
 

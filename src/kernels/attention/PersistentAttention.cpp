@@ -639,8 +639,8 @@ Result<BuiltKernel> buildPersistentAttention(const Description &description, con
   program.step({.symbol = "flash_attention",
                 .numWarps = kWarpsOfConsumer,
                 .grid = persistentGrid(signature.expression("seq_q"), tile.rows, heads, 1),
-                // Lengths, and the two ends of a window, are more of what would stay in registers around the loop.
-                .keepsInvariants = shapes.isVarlen || shapes.window.left},
+                // Lengths are more of what would stay in registers around the loop.
+                .keepsInvariants = shapes.isVarlen},
                [&](KernelBuilder &b) { PersistentAttention(b, shapes).write(); });
   return std::move(program).finish();
 }

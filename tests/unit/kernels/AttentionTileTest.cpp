@@ -44,6 +44,9 @@ TEST_CASE("narrow heads of long sequences have three consumers") {
   CHECK(choose("batch=4 heads=32 kv_heads=8 seq_q=2048 head_dim=64 causal=true").numConsumers() == 3);
   CHECK(choose("batch=16 heads=32 seq_q=1024 head_dim=64").numConsumers() == 3);
   CHECK(choose("batch=16 heads=32 seq_q=2048 head_dim=64 causal=true varlen=true").numConsumers() == 3);
+  // Two where a window's left end takes their registers.
+  CHECK(choose("batch=4 heads=32 kv_heads=8 seq_q=8192 head_dim=64 causal=true window_left=4095").numConsumers() == 2);
+  CHECK(choose("batch=4 heads=32 seq_q=4096 head_dim=64 window_right=100").numConsumers() == 3);
   // Above the diagonal a tile of 192 queries has more that no query sees.
   CHECK(choose("batch=16 heads=32 seq_q=1024 head_dim=64 causal=true").numConsumers() == 2);
   CHECK(choose("batch=32 heads=32 seq_q=512 head_dim=64 causal=true").numConsumers() == 2);
