@@ -2,8 +2,9 @@
 """rows_apart.py [--out FILE]: kernels whose tensors are parts of wider buffers beside the same ones of tensors of their own.
 
 Products with A and C in slices of wider rows, of 16 bits and of fp8; attention of Q, K and V that one projection left in
-one buffer, into a slice of another. Both kernels get the same numbers, and must give the same bits; what lies between the
-rows of an output must keep its own. Exit status 1 where a result is wrong. Timing as in bench_peers.py: graphs of calls that
+one buffer, into a slice of another; decoding over caches that are halves of each page of one buffer, by tables wider than
+the sequences are long. Both kernels get the same numbers, and must give the same bits; what lies between the rows of an
+output must keep its own. Exit status 1 where a result is wrong. Timing as in bench_peers.py: graphs of calls that
 take turns."""
 import argparse
 import json
@@ -56,7 +57,7 @@ def product(op, m, n, k, rest, dtype):
         tensors = {name: (bytes_of(x), bytes_of(y), z) for name, (x, y, z) in tensors.items()}
         scales = [torch.rand(rows, (k + 127) // 128, device="cuda") / 100 for rows in (m, (n + 127) // 128)]
         tensors = {name: (x, scales[0], y, scales[1], z) for name, (x, y, z) in tensors.items()}
-    return f"{op} m={m} n={n} k={k}{rest}", f" a_stride={a.stride} c_stride={c.stride}", tensors, c.check
+    return f"{op} m={m} n={n} k={k}{rest}", f" a_stride={a.stride} c_stride={c.stride}", tensors, c.check, ()
 
 
 def attention(batch, length, heads, key_heads, dim, causal):
@@ -67,7 +68,33 @@ def attention(batch, length, heads, key_heads, dim, causal):
     tensors = {"own": (*map(split, qkv.own), split(o.own), lse[0]), "apart": (*map(split, qkv.views), split(o.view), lse[1])}
     text = f"flash_attention batch={batch} heads={heads} kv_heads={key_heads} seq_q={length} head_dim={dim}"
     strides = f" q_stride={qkv.stride} k_stride={qkv.stride} v_stride={qkv.stride} o_stride={o.stride}"
-    return text + (" causal=true" if causal else ""), strides, tensors, o.check
+    return text + (" causal=true" if causal else ""), strides, tensors, o.check, ()
+
+
+def decode(batch, heads, key_heads, length, page, dim, splits):
+    used = length // page
+    pages = batch * used
+    cache = torch.empty(pages, 2, page, key_heads, dim, device="cuda", dtype=torch.bfloat16).normal_()
+    q = torch.empty(batch, 1, heads, dim, device="cuda", dtype=torch.bfloat16).normal_()
+    table = torch.full((batch, 2 * used), -1, device="cuda", dtype=torch.int32)
+    table[:, :used] = torch.randperm(pages, device="cuda", dtype=torch.int32).view(batch, used)
+    lengths = torch.full((batch,), length, device="cuda", dtype=torch.int32)
+    views = {"apart": (cache[:, 0], cache[:, 1], table[:, :used])}
+    views["own"] = tuple(view.contiguous() for view in views["apart"])
+
+    def rest():  # the schedule, o and lse of each kernel
+        shapes = ((splits, 8), torch.int32), ((batch + 1,), torch.int32), (q.shape, q.dtype), ((batch, heads, 1), torch.float32)
+        return (torch.zeros(shape, device="cuda", dtype=dtype) for shape, dtype in shapes)
+    tensors = {name: (q, *views[name], lengths, *rest()) for name in ("own", "apart")}
+
+    def check():
+        if not torch.equal(tensors["own"][-2], tensors["apart"][-2]):
+            raise ArithmeticError("the bits differ from those of caches of their own")
+    text = (f"paged_attention batch={batch} heads={heads} kv_heads={key_heads} max_kv={length} num_pages={pages} "
+            f"page_size={page} splits={splits} head_dim={dim}")
+    stride = 2 * page * key_heads * dim
+    strides = f" k_cache_page_stride={stride} v_cache_page_stride={stride} block_table_stride={2 * used}"
+    return text, strides, tensors, check, (dim ** -0.5,)
 
 
 PROBLEMS = [
@@ -76,6 +103,9 @@ PROBLEMS = [
     lambda: product("fp8_block_matmul", 4096, 7168, 2048, "", torch.float8_e4m3fn),
     lambda: attention(4, 4096, 32, 8, 128, True),
     lambda: attention(2, 8192, 16, 16, 64, False),
+    lambda: decode(32, 32, 8, 4096, 64, 128, 16),
+    lambda: decode(32, 32, 8, 4096, 16, 128, 16),
+    lambda: decode(32, 32, 8, 4096, 8, 128, 16),
 ]
 
 
@@ -89,15 +119,15 @@ def main():
     device = runtime.device("cuda:0")
     failed, lines = False, []
     for make in PROBLEMS:
-        text, strides, tensors, check = make()
+        text, strides, tensors, check, scalars = make()
         kernels = {"own": runtime.kernel(device, text), "apart": runtime.kernel(device, text + strides)}
-        launches = {name: bound(kernels[name], *tensors[name]) for name in kernels}
+        launches = {name: bound(kernels[name], *tensors[name], scalars=scalars) for name in kernels}
         try:
             for launch in launches.values():
                 launch()
             torch.cuda.synchronize()
             check()
-            require_equal_bits(launches["apart"], tensors["apart"][-2 if text.startswith("flash") else -1])
+            require_equal_bits(launches["apart"], tensors["apart"][-1 if "matmul" in text else -2])
             contenders = [Contender(name, launch) for name, launch in launches.items()]
             take_turns(contenders, rounds=arguments.rounds)
             check()

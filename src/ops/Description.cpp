@@ -81,10 +81,20 @@ bool Description::flag(std::string_view name) const { return attribute<bool>(att
 
 const std::string &Description::word(std::string_view name) const { return attribute<std::string>(attributes_, name); }
 
-std::optional<int64_t> Description::rowStride(std::string_view tensor) const {
-  auto found = attributes_.find(std::string(tensor) + "_stride");
-  const auto *stride = found == attributes_.end() ? nullptr : std::get_if<int64_t>(&found->second);
+/// The value of an attribute that may be missing or empty.
+static std::optional<int64_t> strideOf(const std::map<std::string, AttributeValue, std::less<>> &attributes,
+                                       const std::string &name) {
+  auto found = attributes.find(name);
+  const auto *stride = found == attributes.end() ? nullptr : std::get_if<int64_t>(&found->second);
   return stride ? std::optional(*stride) : std::nullopt;
+}
+
+std::optional<int64_t> Description::rowStride(std::string_view tensor) const {
+  return strideOf(attributes_, std::string(tensor) + "_stride");
+}
+
+std::optional<int64_t> Description::pageStride(std::string_view tensor) const {
+  return strideOf(attributes_, std::string(tensor) + "_page_stride");
 }
 
 static std::string valueText(const AttributeValue &value) {

@@ -53,6 +53,8 @@ public:
   const std::string &word(std::string_view name) const;
   /// Elements from one row of the tensor to the next, where its rows lie apart.
   std::optional<int64_t> rowStride(std::string_view tensor) const;
+  /// Elements from one page of the tensor to the next, where its pages lie apart.
+  std::optional<int64_t> pageStride(std::string_view tensor) const;
 
   /// "matmul m=* n=4096 k=7168 dtype=bf16": op, then attributes in the order of their names. Equal descriptions give
   /// equal text; `parseDescription` reads it back. What is no plain word stands in quotes.

@@ -22,6 +22,11 @@ inline AttributeSchema strideAttribute(std::string_view name, std::string_view m
   return {name, AttributeSchema::Kind::Stride, "", meaning};
 }
 
+/// Of a tensor whose pages may lie apart, as parts of wider ones.
+inline AttributeSchema pageStrideAttribute(std::string_view name, std::string_view meaning) {
+  return {name, AttributeSchema::Kind::PageStride, "", meaning};
+}
+
 void addAttentionOps(std::vector<OpSchema> &ops);
 void addLinearAttentionOps(std::vector<OpSchema> &ops);
 void addMatmulOps(std::vector<OpSchema> &ops);

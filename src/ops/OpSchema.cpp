@@ -93,6 +93,7 @@ static Result<AttributeValue> parseValue(const AttributeSchema &schema, std::str
     return parseDimension(schema, text);
   case Kind::Integer:
   case Kind::Stride:
+  case Kind::PageStride:
     return parseInteger(schema, text);
   case Kind::Flag:
     if (text != "true" && text != "false") {
@@ -118,6 +119,10 @@ static bool isDimensionName(std::string_view name) {
   auto isLetter = [](char c) { return (c >= 'a' && c <= 'z') || c == '_'; };
   return !name.empty() && isLetter(name.front()) &&
          std::ranges::all_of(name, [&](char c) { return isLetter(c) || (c >= '0' && c <= '9'); });
+}
+
+static bool isStride(const AttributeSchema &schema) {
+  return schema.kind == Kind::Stride || schema.kind == Kind::PageStride;
 }
 
 /// Refuses names that the schema lacks and names given twice.
@@ -148,7 +153,7 @@ static std::optional<std::string_view> findText(const AttributeSchema &schema, s
       return text;
     }
   }
-  bool required = schema.defaultValue.empty() && schema.kind != Kind::Text && schema.kind != Kind::Stride;
+  bool required = schema.defaultValue.empty() && schema.kind != Kind::Text && !isStride(schema);
   return required ? std::nullopt : std::optional(schema.defaultValue);
 }
 
@@ -170,27 +175,40 @@ const AttributeSchema *OpSchema::attribute(std::string_view wanted) const {
 }
 
 namespace {
-/// Of a row: its length, or as much as is known of it.
-struct RowLength {
+/// Of a row or a page: its length, or as much as is known of it.
+struct Length {
   int64_t least = 1; ///< that a stride must leave room for: its length, or its bound
   bool isStatic = true;
-};
-} // namespace
 
-static RowLength rowLengthOf(const TensorSchema &tensor, const Description &description) {
-  RowLength row;
-  for (std::string_view expression : rowOf(tensor, description)) {
+  void multiply(std::string_view expression, const Description &description) {
     Extent extent = extentOf(expression, description);
     int64_t size = extent.addend;
     if (!extent.dimension.empty()) {
-      size = std::max<int64_t>(1, description.dimension(extent.dimension).bound);
-      row.isStatic = false;
+      int64_t bound = std::max<int64_t>(1, description.dimension(extent.dimension).bound);
+      size += (bound + extent.divisor - 1) / extent.divisor;
+      isStatic = false;
     }
-    if (__builtin_mul_overflow(row.least, size, &row.least)) {
-      row.least = INT64_MAX;
+    if (__builtin_mul_overflow(least, size, &least)) {
+      least = INT64_MAX;
     }
   }
+};
+} // namespace
+
+static Length rowLengthOf(const TensorSchema &tensor, const Description &description) {
+  Length row;
+  for (std::string_view expression : rowOf(tensor, description)) {
+    row.multiply(expression, description);
+  }
   return row;
+}
+
+/// Of the rows of a page, each as long as from one to the next.
+static Length pageLengthOf(const TensorSchema &tensor, const Description &description) {
+  std::optional<int64_t> stride = description.rowStride(tensor.name);
+  Length page = stride ? Length{*stride} : rowLengthOf(tensor, description);
+  page.multiply(pageRowsOf(tensor), description);
+  return page;
 }
 
 /// A number that is given but equals the default is as one that is not given.
@@ -206,27 +224,32 @@ static void dropDefaultNumbers(const OpSchema &op, Attributes &values) {
   }
 }
 
-/// Checks the strides against the sizes that are known. One that is as long as a row is as one that is not given.
+/// Checks the strides against the sizes that are known. One that is as long as a row, or a page, is as one that is not
+/// given.
 static Status settleStrides(const OpSchema &op, Attributes &values) {
   const Description description(std::string(op.name), values);
   for (const AttributeSchema &schema : op.attributes) {
-    std::string_view name = schema.name.substr(0, schema.name.rfind('_'));
-    if (schema.kind != Kind::Stride || !description.rowStride(name)) {
+    const auto *given = std::get_if<int64_t>(&description.attributes().find(schema.name)->second);
+    if (!isStride(schema) || !given) {
       continue;
     }
-    int64_t stride = *description.rowStride(name);
+    const bool isOfPages = schema.kind == Kind::PageStride;
+    const int64_t stride = *given;
+    std::string_view name = schema.name;
+    name.remove_suffix(std::string_view(isOfPages ? "_page_stride" : "_stride").size());
     auto tensor = std::ranges::find_if(op.tensors, [&](const TensorSchema &each) {
       return each.name == name && isPresent(each.presentIf, description);
     });
     if (tensor == op.tensors.end()) {
       return wrongValue(schema, "left out where there is no tensor " + std::string(name), std::to_string(stride));
     }
-    RowLength row = rowLengthOf(*tensor, description);
-    if (row.least > stride) {
-      return wrongValue(schema, "at least " + std::to_string(row.least) + ", the length of a row",
-                        std::to_string(stride));
+    Length length = isOfPages ? pageLengthOf(*tensor, description) : rowLengthOf(*tensor, description);
+    if (length.least > stride) {
+      return wrongValue(
+          schema, "at least " + std::to_string(length.least) + ", the length of a " + (isOfPages ? "page" : "row"),
+          std::to_string(stride));
     }
-    if (row.isStatic && row.least == stride) {
+    if (length.isStatic && length.least == stride) {
       values[std::string(schema.name)] = std::string();
     }
   }
@@ -253,7 +276,7 @@ Result<Description> OpSchema::describe(std::span<const Given> given) const {
       chosen.push_back(&schema);
       continue;
     }
-    if (!isGiven && (schema.kind == Kind::Number || schema.kind == Kind::Stride)) {
+    if (!isGiven && (schema.kind == Kind::Number || isStride(schema))) {
       values[std::string(schema.name)] = std::string();
       continue;
     }
@@ -298,6 +321,10 @@ std::vector<std::string_view> rowOf(const TensorSchema &tensor, const Descriptio
     std::ranges::reverse(axes.end() - 2, axes.end());
   }
   return {axes.end() - ptrdiff_t(tensor.rowAxes), axes.end()};
+}
+
+std::string_view pageRowsOf(const TensorSchema &tensor) {
+  return tensor.shape[tensor.shape.size() - tensor.rowAxes - 1];
 }
 
 std::span<const OpSchema> allOps() {

@@ -28,17 +28,21 @@ struct AttributeSchema {
     /// "a_stride": elements from the beginning of a row of tensor `a` to that of the next; no fewer than a row has.
     /// Empty where rows lie side by side, whether that is given or not (`Description::rowStride` reads it).
     Stride,
+    /// "a_page_stride": elements from the beginning of a page of tensor `a`, the rows that one index before a row's
+    /// axes counts, to that of the next; no fewer than its rows take. Empty as a Stride (`Description::pageStride`
+    /// reads it).
+    PageStride,
   };
 
   std::string_view name;
   Kind kind;
   /// Text of the value where none is given; "@other" means the value of attribute `other`; empty = must be given, but
-  /// for a Text or a Stride, which is then empty. A Number's is as a ScalarSchema's, and its attribute is empty where
+  /// for a Text or a stride, which is then empty. A Number's is as a ScalarSchema's, and its attribute is empty where
   /// it has that value (`numberOf` reads it).
   std::string_view defaultValue;
   std::string_view meaning;
   std::vector<std::string_view> words = {}; ///< Word: all that is allowed; Integer: the same, empty = a range
-  int64_t minimum = 1;                      ///< Integer, Stride, and a Dimension's size or bound
+  int64_t minimum = 1;                      ///< Integer, strides, and a Dimension's size or bound
   int64_t maximum = Dimension::kLargest;    ///< and a Number's
   /// Dimension: the least size at a launch. Most are sizes of tensors, which may be empty.
   int64_t leastAtLaunch = 0;
@@ -121,6 +125,8 @@ bool isPresent(std::string_view condition, const Description &description);
 bool isTransposed(const TensorSchema &tensor, const Description &description);
 /// The extents of one of its rows, as in its shape.
 std::vector<std::string_view> rowOf(const TensorSchema &tensor, const Description &description);
+/// The rows of one of its pages, as in its shape. For tensors with a page stride.
+std::string_view pageRowsOf(const TensorSchema &tensor);
 
 /// All ops, in the order of their names. Lives as long as the library.
 std::span<const OpSchema> allOps();

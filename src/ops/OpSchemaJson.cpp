@@ -24,6 +24,8 @@ static const char *kindName(AttributeSchema::Kind kind) {
     return "text";
   case AttributeSchema::Kind::Stride:
     return "stride";
+  case AttributeSchema::Kind::PageStride:
+    return "page stride";
   }
   return "";
 }
@@ -40,7 +42,7 @@ static Json toJson(const AttributeSchema &schema) {
     json["maximum"] = schema.maximum;
   }
   constexpr AttributeSchema::Kind kWithRange[] = {AttributeSchema::Kind::Integer, AttributeSchema::Kind::Dimension,
-                                                  AttributeSchema::Kind::Stride};
+                                                  AttributeSchema::Kind::Stride, AttributeSchema::Kind::PageStride};
   if (std::ranges::find(kWithRange, schema.kind) != std::end(kWithRange)) {
     json["minimum"] = schema.minimum;
     json["maximum"] = schema.maximum;
@@ -87,6 +89,9 @@ std::string OpSchema::toJson() const {
     if (std::string stride = std::string(schema.name) + "_stride"; attribute(stride)) {
       tensor["row_stride"] = stride;
       tensor["row_axes"] = schema.rowAxes;
+    }
+    if (std::string stride = std::string(schema.name) + "_page_stride"; attribute(stride)) {
+      tensor["page_stride"] = stride;
     }
     json["tensors"].push_back(std::move(tensor));
   }

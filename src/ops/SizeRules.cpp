@@ -84,20 +84,35 @@ void SizeRules::addProducts(const OpSchema &schema, const Description &descripti
 
 void SizeRules::addRows(const OpSchema &schema, const Description &description) {
   for (const TensorSchema &tensor : schema.tensors) {
-    if (std::optional<int64_t> stride = description.rowStride(tensor.name);
-        stride && isPresent(tensor.presentIf, description)) {
-      Product row = {{}, *stride, std::string(tensor.name) + "_stride"};
-      for (std::string_view expression : rowOf(tensor, description)) {
-        jitk::Extent extent = jitk::extentOf(expression, description);
-        if (extent.dimension.empty()) {
-          row.factors.push_back({std::string(expression), -1, extent.addend});
-        } else if (std::optional<Extent> size = extentOf(description, extent.dimension)) {
-          row.factors.push_back(std::move(*size));
-        }
-      }
-      products_.push_back(std::move(row));
+    if (!isPresent(tensor.presentIf, description)) {
+      continue;
+    }
+    std::vector<std::string_view> row = rowOf(tensor, description);
+    std::optional<int64_t> rowStride = description.rowStride(tensor.name);
+    std::optional<int64_t> pageStride = description.pageStride(tensor.name);
+    if (rowStride) {
+      addLength(description, row, *rowStride, std::string(tensor.name) + "_stride");
+    } else if (pageStride) { // where rows have a stride, too, the length of a page is known
+      row.insert(row.begin(), pageRowsOf(tensor));
+      addLength(description, row, *pageStride, std::string(tensor.name) + "_page_stride");
     }
   }
+}
+
+void SizeRules::addLength(const Description &description, std::span<const std::string_view> extents, int64_t most,
+                          std::string limit) {
+  Product length = {{}, most, std::move(limit)};
+  for (std::string_view expression : extents) {
+    jitk::Extent extent = jitk::extentOf(expression, description);
+    if (extent.dimension.empty()) {
+      length.factors.push_back({std::string(expression), -1, extent.addend});
+    } else if (std::optional<Extent> size = extentOf(description, extent.dimension)) {
+      size->name = expression;
+      size->divisor = extent.divisor;
+      length.factors.push_back(std::move(*size));
+    }
+  }
+  products_.push_back(std::move(length));
 }
 
 std::optional<SizeRules::Extent> SizeRules::extentOf(const Description &description, std::string_view name) const {

@@ -61,8 +61,10 @@ private:
 
   std::optional<Extent> extentOf(const Description &description, std::string_view name) const;
   void addProducts(const OpSchema &schema, const Description &description);
-  /// Rows are no longer than their strides.
+  /// Rows are no longer than their strides, and pages no longer than theirs.
   void addRows(const OpSchema &schema, const Description &description);
+  void addLength(const Description &description, std::span<const std::string_view> extents, int64_t most,
+                 std::string limit);
   static bool isCountable(const Product &product, std::span<const int64_t> sizes);
   static int64_t largestFactor(const Product &product);
   [[gnu::cold, gnu::noinline]] static Status largeProduct(const Product &product, std::span<const int64_t> sizes);

@@ -24,7 +24,11 @@ int64_t TensorShape::span() const {
   if (rowSize == 0 || elements == 0) {
     return bytes();
   }
-  return ((elements / rowSize - 1) * rowStride + rowSize) * dtypeBytes(dtype);
+  return (rowBegin(elements / rowSize - 1) + rowSize) * dtypeBytes(dtype);
+}
+
+int64_t TensorShape::rowBegin(int64_t row) const {
+  return pageRows == 0 ? row * rowStride : row / pageRows * pageStride + row % pageRows * rowStride;
 }
 
 static constexpr std::pair<std::string_view, int64_t> kDtypes[] = {{"fp16", 2},  {"bf16", 2},  {"fp32", 4},
@@ -202,6 +206,7 @@ Result<std::vector<TensorForm>> tensorForms(const Description &description) {
     }
     form.rowAxes = tensor.rowAxes;
     form.rowStride = description.rowStride(tensor.name).value_or(0);
+    form.pageStride = description.pageStride(tensor.name).value_or(0);
     forms.push_back(std::move(form));
   }
   return forms;
@@ -243,13 +248,19 @@ Result<std::vector<TensorShape>> tensorShapes(const Description &description, co
       JITK_ASSIGN(int64_t size, evaluate(expression, description, sizes));
       shape.sizes.push_back(size);
     }
-    if (std::optional<int64_t> stride = description.rowStride(tensor.name)) {
-      shape.rowStride = *stride;
+    std::optional<int64_t> rowStride = description.rowStride(tensor.name);
+    std::optional<int64_t> pageStride = description.pageStride(tensor.name);
+    if (rowStride || pageStride) {
       shape.rowSize = 1;
       for (std::string_view expression : rowOf(tensor, description)) {
         JITK_ASSIGN(int64_t size, evaluate(expression, description, sizes));
         shape.rowSize *= size;
       }
+      shape.rowStride = rowStride.value_or(shape.rowSize);
+    }
+    if (pageStride) {
+      JITK_ASSIGN(shape.pageRows, evaluate(pageRowsOf(tensor), description, sizes));
+      shape.pageStride = *pageStride;
     }
     shapes.push_back(std::move(shape));
   }

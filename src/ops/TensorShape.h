@@ -11,17 +11,20 @@
 
 namespace jitk {
 
-/// A row-major tensor, contiguous unless its rows lie apart.
+/// A row-major tensor, contiguous unless its rows or pages of them lie apart.
 struct TensorShape {
   std::string name;
   std::string dtype; ///< "fp16", "bf16", "fp32", "e4m3", "int32"
   std::vector<int64_t> sizes;
   Access access = Access::Read;
-  int64_t rowSize = 0, rowStride = 0; ///< elements of a row, and from one to the next; 0, 0: contiguous
+  int64_t rowSize = 0, rowStride = 0;   ///< elements of a row, and from one to the next; 0, 0: contiguous
+  int64_t pageRows = 0, pageStride = 0; ///< rows of a page, and elements from one to the next; 0, 0: no page is apart
 
   int64_t numElements() const;
   int64_t bytes() const;
-  /// From its first byte to its last, with what lies between its rows.
+  /// Where that row begins, in elements; of a tensor that is not contiguous.
+  int64_t rowBegin(int64_t row) const;
+  /// From its first byte to its last, with what lies between its rows and pages.
   int64_t span() const;
 };
 
@@ -42,7 +45,8 @@ struct TensorForm {
   std::vector<Extent> extents; ///< as it lies in memory, row major
   bool transposed = false;     ///< its view as the op's formula has it is the transpose of that
   size_t rowAxes = 1;          ///< the last ones, which are contiguous
-  int64_t rowStride = 0;       ///< elements from one row to the next; 0: contiguous
+  int64_t rowStride = 0;       ///< elements from one row to the next; 0: a row's length
+  int64_t pageStride = 0;      ///< elements from one index of the axis before the rows' to the next; 0: its rows'
 };
 
 /// The tensors in the order in which a launch gives them. Fails with InvalidArgument for an op that there is not.

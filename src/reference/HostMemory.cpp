@@ -14,9 +14,14 @@ static bool addBytes(const TensorShape &shape, uint64_t &sum) {
       return false;
     }
   }
-  // A row takes as much as its stride.
-  if (shape.rowSize > 0 && __builtin_mul_overflow(bytes / uint64_t(shape.rowSize), uint64_t(shape.rowStride), &bytes)) {
-    return false;
+  // A row takes as much as its stride, and a page as its own.
+  if (shape.rowSize > 0) {
+    bool hasPages = shape.pageRows > 0;
+    uint64_t elements = uint64_t(shape.rowSize) * uint64_t(hasPages ? shape.pageRows : 1);
+    uint64_t stride = uint64_t(hasPages ? shape.pageStride : shape.rowStride);
+    if (__builtin_mul_overflow(bytes / elements, stride, &bytes)) {
+      return false;
+    }
   }
   return !__builtin_add_overflow(sum, bytes, &sum);
 }

@@ -43,7 +43,7 @@ int64_t Sizes::operator[](std::string_view attribute) const {
 template <typename Visit> static void forEachRow(const TensorShape &shape, const Visit &visit) {
   int64_t width = dtypeBytes(shape.dtype);
   for (int64_t row = 0, count = shape.numElements() / shape.rowSize; row < count; ++row) {
-    visit(size_t(row * shape.rowSize * width), size_t(row * shape.rowStride * width));
+    visit(size_t(row * shape.rowSize * width), size_t(shape.rowBegin(row) * width));
   }
 }
 

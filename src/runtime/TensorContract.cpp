@@ -22,7 +22,7 @@ TensorContract::TensorContract(const Description &description, const std::vector
     if (form == forms->end() || form->extents.size() > kMaximalRank) {
       return;
     }
-    Form bound{name, form->dtype, {}, form->transposed, form->rowAxes, form->rowStride};
+    Form bound{name, form->dtype, {}, form->transposed, form->rowAxes, form->rowStride, form->pageStride};
     for (const jitk::Extent &extent : form->extents) {
       int index = extent.dimension.empty() ? -1 : indexOf(extent.dimension);
       if (!extent.dimension.empty() && index < 0) {
@@ -98,6 +98,9 @@ Status TensorContract::checkTensor(const Form &form, const TensorView &view, std
     int64_t size = form.extents[i - 1].at(dimensions);
     if (form.rowStride != 0 && rank - i == form.rowAxes) {
       stride = form.rowStride;
+    }
+    if (form.pageStride != 0 && rank - i == form.rowAxes + 1) {
+      stride = form.pageStride;
     }
     if (view.sizes[axis] != size) {
       return wrong("size " + std::to_string(axis), form.name, std::to_string(size), std::to_string(view.sizes[axis]));

@@ -49,7 +49,7 @@ private:
     std::vector<Extent> extents; ///< as it lies in memory
     bool transposed;
     size_t rowAxes;
-    int64_t rowStride; ///< elements; 0: contiguous
+    int64_t rowStride, pageStride; ///< elements; 0: as what lies within them
   };
   static Status checkTensor(const Form &form, const TensorView &view, std::span<const int64_t> dimensions);
 

@@ -703,6 +703,23 @@ const std::vector<checked::Problem> &edgeCases() {
       {"mla_decode batch=6 heads=40 seq_q=2 max_kv=150 num_pages=20 causal=true splits=7 latent_dim=64 rope_dim=16 "
        "q_stride=3300 o_stride=2570",
        {}},
+      // Keys, pages and rows of the table that lie apart: of pages of a wider buffer, of wider rows, by no multiple of
+      // 16 bytes, of pages of one key and pages that end in a block.
+      {"mla_decode batch=6 heads=16 max_kv=200 num_pages=20 splits=3 latent_dim=64 rope_dim=16 "
+       "kv_cache_page_stride=10240 block_table_stride=9",
+       {}},
+      {"mla_decode batch=4 heads=8 seq_q=3 max_kv=90 num_pages=30 page_size=16 causal=true kv_format=fp16 "
+       "latent_dim=48 rope_dim=16 kv_cache_stride=72",
+       {}},
+      {"mla_decode batch=3 heads=4 max_kv=200 num_pages=20 page_size=48 out_dtype=fp32 latent_dim=64 rope_dim=0 "
+       "kv_cache_stride=96 kv_cache_page_stride=4704 block_table_stride=6",
+       {}},
+      {"mla_decode batch=2 heads=16 max_kv=70 num_pages=150 page_size=1 splits=2 latent_dim=32 rope_dim=16 "
+       "kv_cache_page_stride=51",
+       {}},
+      {"mla_decode batch=* heads=* seq_q=* max_kv=* splits=* page_size=32 causal=true latent_dim=32 rope_dim=16 "
+       "kv_cache_stride=49 kv_cache_page_stride=1571 block_table_stride=30",
+       {{"batch", 3}, {"heads", 24}, {"seq_q", 3}, {"max_kv", 100}, {"num_pages", 12}, {"splits", 4}}},
       {"mla_decode batch=3 heads=16 max_kv=300 num_pages=9 page_size=128 splits=5 latent_dim=32 rope_dim=16",
        {},
        1,
@@ -763,6 +780,61 @@ const std::vector<checked::Problem> &edgeCases() {
       {"paged_attention batch=* heads=* kv_heads=* seq_q=* max_kv=* splits=* page_size=16 head_dim=64 q_stride=400 "
        "o_stride=300",
        {{"batch", 3}, {"heads", 4}, {"kv_heads", 2}, {"seq_q", 2}, {"max_kv", 90}, {"splits", 4}, {"num_pages", 20}}},
+      // Caches in one buffer, [pages, 2, page, heads, dim], and tables that are wider than the longest sequence: pages
+      // that TMA moves and others, which end in a block or are one key.
+      {"paged_attention batch=6 heads=8 kv_heads=2 max_kv=300 num_pages=30 splits=3 head_dim=128 "
+       "k_cache_page_stride=32768 v_cache_page_stride=32768 block_table_stride=17",
+       {}},
+      {"paged_attention batch=6 heads=2 max_kv=400 num_pages=20 page_size=128 splits=4 head_dim=64 "
+       "k_cache_page_stride=32768 v_cache_page_stride=32768",
+       {}},
+      {"paged_attention batch=3 heads=2 kv_heads=1 max_kv=140 num_pages=27 page_size=16 splits=2 head_dim=192 "
+       "value_dim=128 k_cache_page_stride=5120 v_cache_page_stride=5120",
+       {}},
+      {"paged_attention batch=4 heads=2 kv_heads=1 max_kv=200 num_pages=40 page_size=24 splits=3 head_dim=64 "
+       "k_cache_page_stride=3072 v_cache_page_stride=3072 block_table_stride=1000",
+       {}},
+      {"paged_attention batch=3 heads=2 kv_heads=1 max_kv=90 num_pages=200 page_size=1 splits=2 head_dim=64 "
+       "k_cache_page_stride=128 v_cache_page_stride=128",
+       {}},
+      {"paged_attention batch=4 heads=4 kv_heads=2 max_kv=90 num_pages=20 page_size=48 splits=3 head_dim=80 "
+       "value_dim=48 k_cache_page_stride=12288 v_cache_page_stride=12288 block_table_stride=5",
+       {}},
+      // Keys beside values in each row, rows with room after them, pages with room, and each of its own.
+      {"paged_attention batch=7 heads=4 kv_heads=1 max_kv=150 num_pages=70 page_size=16 splits=5 head_dim=128 "
+       "dtype=fp16 k_cache_stride=256 v_cache_stride=256",
+       {}},
+      {"paged_attention batch=4 heads=2 kv_heads=1 max_kv=200 num_pages=40 page_size=24 splits=3 head_dim=64 "
+       "k_cache_stride=72 v_cache_stride=80 v_cache_page_stride=1936",
+       {}},
+      {"paged_attention batch=6 heads=8 kv_heads=2 max_kv=300 num_pages=30 splits=3 head_dim=128 k_cache_stride=264 "
+       "v_cache_page_stride=16392",
+       {}},
+      // TMA moves what begins at multiples of 16 bytes alone.
+      {"paged_attention batch=4 heads=6 kv_heads=3 seq_q=3 max_kv=260 num_pages=20 splits=7 head_dim=64 causal=true "
+       "out_dtype=fp32 k_cache_stride=193 v_cache_page_stride=12289",
+       {}},
+      {"paged_attention batch=3 heads=2 kv_heads=1 max_kv=90 num_pages=20 page_size=8 splits=2 head_dim=64 "
+       "k_cache_page_stride=516 v_cache_stride=66",
+       {}},
+      {"paged_attention batch=* heads=* kv_heads=* seq_q=* max_kv=* splits=* page_size=32 causal=true head_dim=128 "
+       "k_cache_stride=512 v_cache_page_stride=16384 block_table_stride=40",
+       {{"batch", 5}, {"heads", 6}, {"kv_heads", 2}, {"seq_q", 2}, {"max_kv", 200}, {"num_pages", 40}, {"splits", 4}}},
+      {"paged_attention batch=* heads=* kv_heads=* seq_q=* max_kv=* splits=* page_size=8 head_dim=64 "
+       "k_cache_page_stride=2048 v_cache_page_stride=2048 block_table_stride=64",
+       {{"batch", 3}, {"heads", 4}, {"kv_heads", 2}, {"seq_q", 2}, {"max_kv", 90}, {"splits", 4}, {"num_pages", 40}}},
+      {"paged_attention batch=2 heads=4 kv_heads=2 max_kv=128 num_pages=5 splits=2 head_dim=64 "
+       "k_cache_page_stride=16384 v_cache_page_stride=16384 block_table_stride=3",
+       {},
+       1,
+       {{"seq_lens", {128, 100}}},
+       breakTable},
+      {"paged_attention batch=2 heads=4 kv_heads=2 max_kv=100 splits=3 head_dim=64 k_cache_page_stride=16384 "
+       "v_cache_page_stride=16384",
+       {{"num_pages", 0}},
+       1,
+       {{"seq_lens", {0, 0}}},
+       takeCacheAway},
       {"paged_attention batch=4 heads=6 kv_heads=3 seq_q=3 max_kv=260 num_pages=20 splits=7 head_dim=64 causal=true "
        "out_dtype=fp32",
        {}},
@@ -928,6 +1000,9 @@ const std::vector<checked::Problem> &fullSizes() {
       {"flash_attention heads=1 seq_q=40 seq_k=3 head_dim=64 k_stride=1073741824", {}},
       {"fp8_block_matmul m=3 n=64 k=128 a_stride=1073741824", {}},
       {"fp8_block_matmul m=3 n=64 k=128 a_stride=1073741825", {}},
+      {"paged_attention heads=2 max_kv=40 num_pages=3 page_size=16 head_dim=64 k_cache_page_stride=1073741824", {}},
+      {"paged_attention heads=2 max_kv=20 num_pages=3 page_size=8 head_dim=64 v_cache_page_stride=1073741824", {}},
+      {"mla_decode heads=2 max_kv=20 num_pages=3 page_size=8 kv_cache_page_stride=1073741824", {}},
       {"flash_attention heads=1 seq_q=32 seq_k=32 head_dim=32 dtype=fp16 out_dtype=fp32", {}},
       {"flash_attention batch=4 heads=32 kv_heads=8 seq_q=2048 head_dim=128 causal=true", {}},
       {"flash_attention batch=1 heads=16 kv_heads=2 seq_q=4096 head_dim=256 causal=true", {}},

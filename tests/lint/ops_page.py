@@ -19,8 +19,9 @@ HEAD = f"""# Ops
 What a description may ask for. On the command line an attribute is written `name=value`, in a plan file as a member of
 `attributes`. A dimension is a number, or known at launch only: `*`, `*%16` (a multiple of 16), `*<=4096` (at most 4096),
 `*%16<=4096`. No size and no bound is above {LARGEST}. Tensors are row major, and are given to a launch in the order of their table. Rows lie side by
-side unless a stride says otherwise: elements from the beginning of a row to that of the next, no fewer than a row has. What
-lies between rows is neither read nor written.
+side unless a stride says otherwise: elements from the beginning of a row to that of the next, no fewer than a row has. Caches
+consist of pages of rows, which follow one another unless a page stride says otherwise: elements from the beginning of a page to
+that of the next. What lies between rows and between pages is neither read nor written.
 
 A size in a description is 1 or more: it is what a kernel is compiled for, and one that never has an element is no kernel. A
 size that may be 0 is known at launch only, and 0 is legal there but where a rule below says 1 or more. Then nothing is launched,
@@ -50,7 +51,8 @@ def allowed(attribute):
 def default(attribute):
     if "default" in attribute:
         return resolved(attribute["default"])
-    return {"text": "empty", "stride": "a row's length"}.get(attribute["kind"], "required")
+    named = {"text": "empty", "stride": "a row's length", "page stride": "a page's length"}
+    return named.get(attribute["kind"], "required")
 
 
 def table(head, rows):

@@ -91,6 +91,45 @@ class Emulator(unittest.TestCase):
         with self.assertRaisesRegex(jitk.Error, "stride 1 of tensor q must be 256: got 512"):
             contiguous.launch(q, k, v, own[3], lse)
 
+    def test_caches_of_keys_and_values_are_halves_of_each_page(self):
+        batch, heads, key_heads, dim, page, pages, longest, splits = 3, 4, 2, 64, 16, 20, 90, 4
+        text = (f"paged_attention batch={batch} heads={heads} kv_heads={key_heads} max_kv={longest} num_pages={pages} "
+                f"page_size={page} splits={splits} head_dim={dim} dtype=fp16")
+        random = numpy.random.default_rng(3)
+        cache, q = (self.device.array(shape, "f2")
+                    for shape in ((pages, 2, page, key_heads, dim), (batch, 1, heads, dim)))
+        for each in (cache, q):
+            each[...] = random.standard_normal(each.shape)
+        table, lengths = self.device.array((batch, 32), "i4"), self.device.array((batch,), "i4")
+        table[...] = -1  # an engine's table is as wide as its longest request may be
+        used = -(-longest // page)
+        table[:, :used] = random.permutation(pages)[:batch * used].reshape(batch, used)
+        lengths[...] = [longest, 17, 0]
+        own = [self.device.array((pages, page, key_heads, dim), "f2") for _ in range(2)]
+        for half, to in enumerate(own):
+            to[...] = cache[:, half]
+        own_table = self.device.array((batch, used), "i4")
+        own_table[...] = table[:, :used]
+        strides = "".join(f" {name}_page_stride={2 * page * key_heads * dim}" for name in ("k_cache", "v_cache"))
+
+        def attend(description, *inputs):
+            schedule, offsets = self.device.array((splits, 8), "i4"), self.device.array((batch + 1,), "i4")
+            o, lse = self.device.array(q.shape, "f2"), self.device.array((batch, heads, 1), "f4")
+            kernel = self.runtime.kernel(self.device, description)
+            workspace = self.device.array((max(kernel.workspace_bytes(), 1),), "u1")
+            kernel.launch(q, *inputs, lengths, schedule, offsets, o, lse, scalars=[dim ** -0.5],
+                          workspace=workspace.ctypes.data, workspace_bytes=workspace.nbytes)
+            self.device.synchronize()
+            return o
+
+        results = attend(text + strides + " block_table_stride=32", cache[:, 0], cache[:, 1], table[:, :used])
+        numpy.testing.assert_array_equal(results, attend(text, *own, own_table))
+        self.assertTrue(numpy.abs(results[:2]).max() > 0 and (results[2] == 0).all())
+        with self.assertRaisesRegex(jitk.Error, "stride 0 of tensor k_cache must be 2048: got 4096"):
+            attend(text, cache[:, 0], cache[:, 1], own_table)
+        with self.assertRaisesRegex(jitk.Error, "stride 0 of tensor block_table must be 6: got 32"):
+            attend(text, *own, table[:, :used])
+
     def test_a_configuration_of_ones_choice(self):
         problem = "matmul m=16 n=32 k=4096 dtype=fp16 out_dtype=fp32"
         names = [each["name"] for each in json.loads(self.runtime.configurations(problem, "emulator:sm_90a"))]

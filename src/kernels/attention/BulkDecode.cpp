@@ -16,7 +16,6 @@
 #include "src/kernels/attention/BulkDecode.h"
 
 #include "src/kernels/vocabulary/OverlappedAttention.h"
-#include "src/kernels/vocabulary/PagedRows.h"
 #include "src/kernels/vocabulary/Roles.h"
 #include "src/kernels/vocabulary/TileRows.h"
 
@@ -38,7 +37,7 @@ static llvm::SmallVector<DimensionPart> partsOf(int64_t dim) { return splitDimen
 
 std::optional<BulkTile> chooseBulkTile(const PagedDecodeProblem &problem, const Target &target) {
   constexpr int64_t kPanel = 64, kMostParts = 2, kMostDim = 256, kElementBytes = 2;
-  bool isServed = target.capability == 90 && target.archSpecific;
+  bool isServed = target.capability == 90 && target.archSpecific && problem.rowsAreAligned;
   for (int64_t dim : {problem.keyDim, problem.valueDim}) {
     isServed = isServed && dim % kPanel == 0 && dim <= kMostDim && int64_t(partsOf(dim).size()) <= kMostParts;
   }
@@ -96,8 +95,7 @@ private:
   void loadBlock(const Ring &ring, const RingPosition &position, StringRef tensor, int64_t dim, const DecodedKeys &keys,
                  Value block, ValueRange pages);
   Carried gather(const DecodedKeys &keys, ValueRange positions);
-  void gatherBlock(const Ring &ring, const RingPosition &position, StringRef tensor, int64_t dim,
-                   const PagedBlock &block);
+  void gatherBlock(const Ring &ring, const RingPosition &position, int64_t dim, const PagedBlock &block);
 
   using State = OverlappedAttention::State;
   void consume();
@@ -254,32 +252,33 @@ BulkDecodeWriter::Carried BulkDecodeWriter::produce(const DecodedKeys &keys, Val
 
 // --- the producer that gathers
 
-void BulkDecodeWriter::gatherBlock(const Ring &ring, const RingPosition &position, StringRef tensor, int64_t dim,
+void BulkDecodeWriter::gatherBlock(const Ring &ring, const RingPosition &position, int64_t dim,
                                    const PagedBlock &block) {
-  Value rowStride = b.mul(b.toI64(b.size("kv_heads")), b.i64(dim));
-  Value head = b.mul(b.toI64(decodedTile(b, problem_, kRows).keyHead), b.i64(dim));
   ring.awaitEmpty(position);
   for (auto [tile, part] : llvm::enumerate(partsOf(dim))) {
-    Value base = b.advance(b.tensorParameter(tensor), b.add(head, b.i64(part.offset)));
-    Value pointers = b.pointers({base, rowStride}, block.rows, b.range(part.size));
+    MatrixView view = {b.advance(block.page.base, b.i64(part.offset)), block.page.rowStride};
+    Value pointers = b.pointers(view, block.rows, b.range(part.size));
     ring.gather(position, unsigned(tile), pointers, b.asColumn(block.exists, part.size));
   }
   ring.signal(position.slot);
 }
 
 BulkDecodeWriter::Carried BulkDecodeWriter::gather(const DecodedKeys &keys, ValueRange positions) {
-  // Where rows lie is the same for keys and values.
-  PagedCache cache = {{}, b.size("num_pages"), problem_.pageSize, {}};
-  PagedRows rows(b, cache, tableOf(b, problem_, keys.sequence), tile_.keys);
+  Value table = tableOf(b, problem_, keys.sequence);
+  // Which page a row lies in is the same for keys and values.
+  PagedRows rows(b, {{}, b.size("num_pages"), problem_.pageSize, {}}, table, tile_.keys);
   Carried carried = llvm::to_vector(positions);
   carried.push_back(rows.entries(keys.begin, keys.end));
   carried = b.loop(b.i32(0), numBlocks(keys), 1, carried, [&](Value block, ValueRange now) -> Carried {
     // The entries of a block are asked for a block earlier.
     Value next = rows.entries(firstKey(keys, b.add(block, b.i32(1))), keys.end);
     RingPosition key = {now[0], now[1]}, value = {now[2], now[3]};
-    PagedBlock where = rows.locate(now[4], firstKey(keys, block), keys.end);
-    gatherBlock(*keys_, key, problem_.keyCache, problem_.keyDim, where);
-    gatherBlock(*values_, value, problem_.valueCache, problem_.valueDim, where);
+    auto locate = [&](StringRef tensor, int64_t dim) {
+      PagedCache cache = cacheOf(b, problem_, tensor, dim, decodedTile(b, problem_, kRows).keyHead);
+      return PagedRows(b, cache, table, tile_.keys).locate(now[4], firstKey(keys, block), keys.end);
+    };
+    gatherBlock(*keys_, key, problem_.keyDim, locate(problem_.keyCache, problem_.keyDim));
+    gatherBlock(*values_, value, problem_.valueDim, locate(problem_.valueCache, problem_.valueDim));
     key = keys_->next(key);
     value = values_->next(value);
     return {key.slot, key.phase, value.slot, value.phase, next};

@@ -17,7 +17,8 @@ struct BulkTile {
 };
 
 /// The tile for a problem; none if the step does not serve it: it takes sm_90a, and heads of one or two powers of two
-/// that are multiples of 64. Pages of a multiple of 16 keys are moved by TMA, others are gathered.
+/// that are multiples of 64, in rows that begin at multiples of 16 bytes. Pages of a multiple of 16 keys are moved by
+/// TMA, others are gathered.
 std::optional<BulkTile> chooseBulkTile(const PagedDecodeProblem &problem, const Target &target);
 
 /// The tiles that TMA moves, of keys and of values alike: what their tensors are to be declared with. None where rows

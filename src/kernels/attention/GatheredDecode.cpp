@@ -13,7 +13,6 @@
 //             +------------------------+
 
 #include "src/kernels/attention/PagedDecode.h"
-#include "src/kernels/vocabulary/PagedRows.h"
 
 using namespace mlir;
 
@@ -39,7 +38,7 @@ public:
 private:
   void attendSequence(Value sequence);
   void loadQueries();
-  PagedRows cacheOf(StringRef tensor, int64_t dim);
+  PagedRows rowsOf(StringRef tensor, int64_t dim);
   AttentionState loopOverKeys();
   AttentionState attend(const PagedRows &keys, const PagedRows &values, Value firstKey, const AttentionState &state);
   void fill(const PagedRows &cache, Value firstKey, ArrayRef<DimensionPart> chunks, ArrayRef<Value> buffers);
@@ -106,19 +105,16 @@ void GatheredDecodeWriter::loadQueries() {
   }
 }
 
-PagedRows GatheredDecodeWriter::cacheOf(StringRef tensor, int64_t dim) {
-  KernelBuilder &b = b_;
-  Value head = b.mul(b.toI64(rows_.keyHead), b.i64(dim));
-  PagedCache cache = {b.advance(b.tensorParameter(tensor), head), b.size("num_pages"), problem_.pageSize,
-                      b.mul(b.toI64(b.size("kv_heads")), b.i64(dim))};
-  return PagedRows(b, cache, tableOf(b, problem_, keys_.sequence), tile_.keys);
+PagedRows GatheredDecodeWriter::rowsOf(StringRef tensor, int64_t dim) {
+  PagedCache cache = cacheOf(b_, problem_, tensor, dim, rows_.keyHead);
+  return PagedRows(b_, cache, tableOf(b_, problem_, keys_.sequence), tile_.keys);
 }
 
 AttentionState GatheredDecodeWriter::loopOverKeys() {
   KernelBuilder &b = b_;
   SmallVector<Value> carried = packAttention(initialAttention(b, tile_.rows, valueChunks_));
-  PagedRows keys = cacheOf(problem_.keyCache, problem_.keyDim);
-  PagedRows values = problem_.valuesAreKeys() ? keys : cacheOf(problem_.valueCache, problem_.valueDim);
+  PagedRows keys = rowsOf(problem_.keyCache, problem_.keyDim);
+  PagedRows values = problem_.valuesAreKeys() ? keys : rowsOf(problem_.valueCache, problem_.valueDim);
   carried = b.loop(keys_.begin, keys_.end, tile_.keys, carried, [&](Value firstKey, ValueRange now) {
     return packAttention(attend(keys, values, firstKey, unpackAttention(now)));
   });

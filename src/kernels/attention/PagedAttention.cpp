@@ -22,6 +22,9 @@ static GatheredTile chooseTile(const Target &target, int64_t widest) {
   return {.rows = 64, .keys = isSmall ? 16 : 32, .numWarps = 8, .splitsKeys = true};
 }
 
+/// Of 16 bytes, which TMA moves and cp.async copies.
+static constexpr int64_t kAlignedElements = 8;
+
 static PagedDecodeProblem describe(const Description &description, MLIRContext &context) {
   return {.keyCache = "k_cache",
           .valueCache = "v_cache",
@@ -32,7 +35,8 @@ static PagedDecodeProblem describe(const Description &description, MLIRContext &
           .isCausal = description.flag("causal"),
           .type = elementTypeOf(description.word("dtype"), context),
           .outputType = elementTypeOf(description.word("out_dtype"), context),
-          .lseOfNothing = -std::numeric_limits<double>::infinity()};
+          .lseOfNothing = -std::numeric_limits<double>::infinity(),
+          .rowsAreAligned = haveStridesOf(description, {"k_cache", "v_cache"}, kAlignedElements)};
 }
 
 Result<BuiltKernel> buildPagedAttention(const Description &description, const Target &target, MLIRContext &context) {

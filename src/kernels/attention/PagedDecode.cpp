@@ -126,8 +126,14 @@ Value seenScores(KernelBuilder &b, Value scores, Value firstKey, Value ends) {
 }
 
 Value tableOf(KernelBuilder &b, const PagedDecodeProblem &problem, Value sequence) {
-  Value row = b.mul(b.toI64(sequence), b.toI64(b.ceilDiv(b.size("max_kv"), problem.pageSize)));
-  return b.advance(b.tensorParameter("block_table"), row);
+  Value entries = b.rowStride("block_table", b.ceilDiv(b.size("max_kv"), problem.pageSize));
+  return b.advance(b.tensorParameter("block_table"), b.mul(b.toI64(sequence), entries));
+}
+
+PagedCache cacheOf(KernelBuilder &b, const PagedDecodeProblem &problem, StringRef tensor, int64_t dim, Value keyHead) {
+  Value head = b.mul(b.toI64(keyHead), b.i64(dim)), row = b.mul(b.toI64(b.size("kv_heads")), b.i64(dim));
+  return {b.advance(b.tensorParameter(tensor), head), b.size("num_pages"), problem.pageSize, b.rowStride(tensor, row),
+          b.pageStride(tensor)};
 }
 
 /// Pointers to lse [batch, heads, seq_q] of the rows, (query, head) in that order.

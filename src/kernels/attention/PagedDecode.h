@@ -8,6 +8,7 @@
 
 #include "src/kernels/attention/SplitSchedule.h"
 #include "src/kernels/vocabulary/KernelProgram.h"
+#include "src/kernels/vocabulary/PagedRows.h"
 #include "src/kernels/vocabulary/PartialAttention.h"
 
 namespace jitk::kernels {
@@ -19,6 +20,7 @@ struct PagedDecodeProblem {
   bool isCausal;
   mlir::Type type, outputType; ///< of the cache and the queries; of the results
   double lseOfNothing;         ///< of a row that attends to nothing
+  bool rowsAreAligned = true;  ///< rows of the caches begin at multiples of 16 bytes
 
   bool valuesAreKeys() const { return keyCache == valueCache; }
 };
@@ -75,6 +77,10 @@ mlir::Value scaledScores(KernelBuilder &builder, mlir::Value products);
 mlir::Value seenScores(KernelBuilder &builder, mlir::Value scores, mlir::Value firstKey, mlir::Value ends);
 /// A sequence's row of the table; a pointer to i32.
 mlir::Value tableOf(KernelBuilder &builder, const PagedDecodeProblem &problem, mlir::Value sequence);
+
+/// What the cache has of a key head (i32), in rows of `dim`.
+PagedCache cacheOf(KernelBuilder &builder, const PagedDecodeProblem &problem, llvm::StringRef tensor, int64_t dim,
+                   mlir::Value keyHead);
 
 /// Stores what a part has of a sequence: as results if that is all of it, else in the workspace. `outputs` makes the
 /// normalized f32 tensors, columns one after the other; it is called in each of two branches.

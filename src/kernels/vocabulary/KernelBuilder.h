@@ -38,6 +38,8 @@ public:
   bool isMultiple(llvm::StringRef name, int64_t factor) const;
   /// Elements from one row of the tensor to the next, where its rows lie apart.
   std::optional<int64_t> rowStride(llvm::StringRef tensor) const { return signature_.rowStride(tensor); }
+  /// Elements from one page of the tensor to the next, where its pages lie apart.
+  std::optional<int64_t> pageStride(llvm::StringRef tensor) const { return signature_.pageStride(tensor); }
   /// The same, i64: its stride, or what a row has where rows lie side by side.
   mlir::Value rowStride(llvm::StringRef tensor, mlir::Value row);
   /// The tensor as a matrix whose rows have `row` elements.

@@ -16,16 +16,19 @@ void KernelSignature::tensor(llvm::StringRef name, mlir::Type elementType, uint3
   recipe_.alignments.push_back(alignment);
 }
 
-/// The tensor map of a row-major matrix or tensor for copies of `tile`; `sizes` outermost first.
-static TensorMap withTile(TensorMap map, llvm::ArrayRef<Expression> sizes, std::optional<int64_t> rowStride,
-                          const SharedTile &tile) {
+/// The tensor map of a row-major matrix or tensor for copies of `tile`; `sizes` outermost first, `apart` the strides of
+/// rows and of pages, in elements, where these lie apart.
+static TensorMap withTile(TensorMap map, llvm::ArrayRef<Expression> sizes,
+                          const std::array<std::optional<int64_t>, 2> &apart, const SharedTile &tile) {
   map.elementType = tile.mapElementType();
   map.swizzle = tile.mapSwizzle();
   map.sizes = {sizes.rbegin(), sizes.rend()};
-  Expression stride = Expression::constant(tile.elementType.getIntOrFloatBitWidth() / 8);
-  for (const Expression &size : llvm::ArrayRef(map.sizes).drop_back()) {
-    bool isOfRows = map.strides.empty() && rowStride;
-    stride = Expression::binary(Op::Mul, isOfRows ? Expression::constant(*rowStride) : size, stride);
+  const Expression elementBytes = Expression::constant(tile.elementType.getIntOrFloatBitWidth() / 8);
+  Expression stride = elementBytes;
+  for (auto [axis, size] : llvm::enumerate(llvm::ArrayRef(map.sizes).drop_back())) {
+    bool isApart = axis < apart.size() && apart[axis];
+    stride = isApart ? Expression::binary(Op::Mul, Expression::constant(*apart[axis]), elementBytes)
+                     : Expression::binary(Op::Mul, size, stride);
     map.strides.push_back(stride);
   }
   map.box = tile.mapBox(unsigned(sizes.size()));
@@ -42,7 +45,7 @@ void KernelSignature::describe(llvm::StringRef name, const TensorMap &map, llvm:
     }
     declared.push_back(type);
     parameters_.push_back({name.str(), Parameter::Kind::Descriptor, type, 1, uint32_t(recipe_.tensorMaps.size())});
-    recipe_.tensorMaps.push_back(withTile(map, sizes, rowStride(name), tile));
+    recipe_.tensorMaps.push_back(withTile(map, sizes, {rowStride(name), pageStride(name)}, tile));
   }
 }
 
@@ -166,7 +169,8 @@ Expression KernelSignature::expression(llvm::StringRef name) const {
 
 bool haveStridesOf(const Description &description, std::initializer_list<llvm::StringRef> tensors, int64_t elements) {
   return llvm::all_of(tensors, [&](llvm::StringRef tensor) {
-    return description.rowStride(tensor).value_or(elements) % elements == 0;
+    return description.rowStride(tensor).value_or(elements) % elements == 0 &&
+           description.pageStride(tensor).value_or(elements) % elements == 0;
   });
 }
 

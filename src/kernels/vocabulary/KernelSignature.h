@@ -40,8 +40,8 @@ public:
   /// on.
   void tensor(llvm::StringRef name, mlir::Type elementType, uint32_t alignment = 16);
   /// Declares the next tensor of the description, row major [..., rows, columns], to be moved by TMA in tiles like
-  /// `tiles` too: a function may take a descriptor for each kind of tile, which the launch encodes. A row, and its
-  /// stride, must be a multiple of 16 bytes. What is read once, by nobody else soon, needs no promotion.
+  /// `tiles` too: a function may take a descriptor for each kind of tile, which the launch encodes. A row, its stride,
+  /// and that of pages must be multiples of 16 bytes. What is read once, by nobody else soon, needs no promotion.
   void tiledTensor(llvm::StringRef name, mlir::Type elementType, llvm::ArrayRef<Expression> sizes,
                    llvm::ArrayRef<SharedTile> tiles, L2Promotion promotion = L2Promotion::To256Bytes);
   void tiledTensor(llvm::StringRef name, mlir::Type elementType, const Expression &rows, const Expression &columns,
@@ -68,6 +68,10 @@ public:
   /// Elements from one row of the tensor to the next, where its rows lie apart.
   std::optional<int64_t> rowStride(llvm::StringRef tensor) const {
     return description_ ? description_->rowStride(tensor) : std::nullopt;
+  }
+  /// Elements from one page of the tensor to the next, where its pages lie apart.
+  std::optional<int64_t> pageStride(llvm::StringRef tensor) const {
+    return description_ ? description_->pageStride(tensor) : std::nullopt;
   }
 
   llvm::ArrayRef<Parameter> parameters() const { return parameters_; }
@@ -97,7 +101,7 @@ private:
   Recipe recipe_; ///< the offset of a tensor map of the workspace is the number of its area
 };
 
-/// Whether the strides of these tensors of the description, where rows lie apart, are multiples of `elements`.
+/// Whether the strides of these tensors of the description, where rows or pages lie apart, are multiples of `elements`.
 bool haveStridesOf(const Description &description, std::initializer_list<llvm::StringRef> tensors, int64_t elements);
 
 } // namespace jitk::kernels

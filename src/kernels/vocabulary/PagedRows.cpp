@@ -16,9 +16,12 @@ PagedBlock PagedRows::locate(Value firstRow, Value numRows) const {
     Value pageSize = b.i32(cache_.pageSize), rowStride = cache_.rowStride, inBlock = b.range(blockRows_);
     Value exists = b.lessThan(inBlock, b.splat(b.sub(numRows, firstRow), {blockRows_}));
     // The block lies in one page: one entry for all rows, which differ by constants.
-    Value pageRow = b.mul(b.toI64(page(b.load(b.advance(table_, b.div(firstRow, pageSize))))), b.i64(cache_.pageSize));
-    Value first = b.add(pageRow, b.toI64(b.rem(firstRow, pageSize)));
-    return {{b.advance(cache_.base, b.mul(first, rowStride)), rowStride}, inBlock, exists};
+    Value number = b.toI64(page(b.load(b.advance(table_, b.div(firstRow, pageSize)))));
+    Value pageBegin = b.mul(number, b.i64(cache_.pageStride.value_or(cache_.pageSize)));
+    Value first = b.toI64(b.rem(firstRow, pageSize));
+    Value offset = cache_.pageStride ? b.add(pageBegin, b.mul(first, rowStride))
+                                     : b.mul(b.add(pageBegin, first), rowStride); // where it begins counts rows
+    return {{b.advance(cache_.base, offset), rowStride}, inBlock, exists};
   }
   return locate(entries(firstRow, numRows), firstRow, numRows);
 }
@@ -40,7 +43,13 @@ PagedBlock PagedRows::locate(Value entries, Value firstRow, Value numRows) const
   KernelBuilder &b = builder_;
   Value exists = b.lessThan(b.range(blockRows_), b.splat(b.sub(numRows, firstRow), {blockRows_}));
   Value inPage = b.rem(rowsOf(firstRow, numRows), b.splat(b.i32(cache_.pageSize), {blockRows_}));
-  Value pageRows = b.mul(b.toI64(page(entries)), b.splat(b.i64(cache_.pageSize), {blockRows_}));
+  Value numbers = b.toI64(page(entries));
+  if (cache_.pageStride) {
+    Value pages = b.mul(numbers, b.splat(b.i64(*cache_.pageStride), {blockRows_}));
+    Value rows = b.mul(b.toI64(inPage), b.splat(cache_.rowStride, {blockRows_}));
+    return {{cache_.base, b.i64(1)}, b.add(pages, rows), exists};
+  }
+  Value pageRows = b.mul(numbers, b.splat(b.i64(cache_.pageSize), {blockRows_}));
   return {{cache_.base, cache_.rowStride}, b.add(pageRows, b.toI64(inPage)), exists};
 }
 

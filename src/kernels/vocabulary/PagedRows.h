@@ -10,19 +10,22 @@
 
 #include "src/kernels/vocabulary/KernelBuilder.h"
 
+#include <optional>
+
 namespace jitk::kernels {
 
 struct PagedCache {
   mlir::Value base;     ///< !tt.ptr of the first row of the first page
   mlir::Value numPages; ///< i32
   int64_t pageSize;
-  mlir::Value rowStride; ///< i64, in elements; pages follow one another
+  mlir::Value rowStride;                  ///< i64, in elements
+  std::optional<int64_t> pageStride = {}; ///< in elements; none: pages follow one another
 };
 
 /// A block of rows of the cache.
 struct PagedBlock {
   MatrixView page;    ///< that `rows` count in: a page that holds the block, or the cache
-  mlir::Value rows;   ///< i32 or i64 [blockRows]
+  mlir::Value rows;   ///< i32 or i64 [blockRows]; where pages lie apart the matrix has rows of single elements
   mlir::Value exists; ///< i1 [blockRows]: whether the sequence has the row
 };
 

@@ -26,7 +26,10 @@ static std::string resolved(const std::string &text) { return text.starts_with('
 
 /// What stands for the default of an attribute that has no text of it.
 static std::string withoutDefault(const std::string &kind) {
-  return kind == "text" ? "" : kind == "stride" ? "a row's length" : "(required)";
+  return kind == "text"          ? ""
+         : kind == "stride"      ? "a row's length"
+         : kind == "page stride" ? "a page's length"
+                                 : "(required)";
 }
 
 static std::string allowedCell(const Json &attribute) {

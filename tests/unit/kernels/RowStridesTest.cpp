@@ -57,6 +57,10 @@ TEST_SUITE("kernels/RowStrides") {
     CHECK(grouped["a"] == Strides{{320}});
     CHECK(grouped["b"] == Strides{{304}});
     CHECK(grouped["c"] == Strides{{416}});
+    auto decode = stridesOfMaps("paged_attention heads=4 kv_heads=2 max_kv=300 page_size=16 head_dim=64 "
+                                "k_cache_page_stride=4096 v_cache_stride=136");
+    CHECK(decode["k_cache"] == Strides{{256, 8192}});
+    CHECK(decode["v_cache"] == Strides{{272, 16 * 272}});
   }
 
   TEST_CASE("a stride that TMA does not take is for a kernel of pointers") {
@@ -75,6 +79,12 @@ TEST_SUITE("kernels/RowStrides") {
     for (const char *stride : {"a_stride=312", "b_stride=312", "c_stride=204"}) {
       CAPTURE(stride);
       std::string text = std::string("fp8_block_matmul m=128 n=200 k=304 ") + stride;
+      CHECK(stridesOfMaps(text.c_str()).empty());
+    }
+    for (const char *stride : {"k_cache_stride=132", "k_cache_page_stride=2052", "v_cache_page_stride=4097"}) {
+      CAPTURE(stride);
+      std::string text =
+          std::string("paged_attention heads=4 kv_heads=2 max_kv=300 page_size=16 head_dim=64 ") + stride;
       CHECK(stridesOfMaps(text.c_str()).empty());
     }
   }

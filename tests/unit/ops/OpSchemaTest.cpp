@@ -196,6 +196,56 @@ TEST_CASE("a stride leaves room for a row") {
         "attribute a_stride must be an integer between 1 and 2147483392: got '*'");
 }
 
+TEST_CASE("pages follow one another unless a stride says otherwise") {
+  const std::string op = "paged_attention heads=4 kv_heads=2 max_kv=100 num_pages=3 page_size=16 head_dim=64";
+  Description plain = *parseDescription(op);
+  CHECK_FALSE(plain.pageStride("k_cache"));
+  CHECK_FALSE(plain.rowStride("block_table"));
+  // What is as long as a row, a page, or the pages of the longest sequence, says nothing.
+  CHECK(*parseDescription(op + " k_cache_stride=128 v_cache_page_stride=2048 block_table_stride=7") == plain);
+  Description beside = *parseDescription(op + " k_cache_page_stride=4096 v_cache_page_stride=4096");
+  CHECK(beside.pageStride("k_cache") == 4096);
+  CHECK(*parseDescription(beside.toString()) == beside);
+  // A page of rows that lie apart is as long as they take.
+  Description rows = *parseDescription(op + " k_cache_stride=136 k_cache_page_stride=2176");
+  CHECK(rows.rowStride("k_cache") == 136);
+  CHECK_FALSE(rows.pageStride("k_cache"));
+  // Known at launch only, a page may be as long as its stride.
+  const std::string any = "paged_attention heads=* kv_heads=* max_kv=* page_size=16 head_dim=64";
+  CHECK(parseDescription(any + " k_cache_page_stride=2048")->pageStride("k_cache") == 2048);
+  CHECK(parseDescription(any + " block_table_stride=7")->rowStride("block_table") == 7);
+  CHECK(parseDescription("mla_decode heads=4 max_kv=100 kv_cache_page_stride=73728")->pageStride("kv_cache") == 73728);
+}
+
+TEST_CASE("a stride leaves room for a page") {
+  const std::string op = "paged_attention heads=4 kv_heads=2 max_kv=100 num_pages=3 page_size=16 head_dim=64";
+  CHECK(failure(op + " k_cache_page_stride=2047") ==
+        "attribute k_cache_page_stride must be at least 2048, the length of a page: got '2047'");
+  CHECK(failure(op + " v_cache_stride=127") ==
+        "attribute v_cache_stride must be at least 128, the length of a row: got '127'");
+  CHECK(failure(op + " v_cache_stride=130 v_cache_page_stride=2079") ==
+        "attribute v_cache_page_stride must be at least 2080, the length of a page: got '2079'");
+  CHECK(failure(op + " block_table_stride=6") ==
+        "attribute block_table_stride must be at least 7, the length of a row: got '6'");
+  CHECK(failure("mla_decode heads=4 max_kv=*<=1000 block_table_stride=15") ==
+        "attribute block_table_stride must be at least 16, the length of a row: got '15'");
+}
+
+TEST_CASE("a tensor whose pages lie apart spans what lies between them") {
+  Description description = *parseDescription(
+      "paged_attention heads=4 kv_heads=2 max_kv=100 num_pages=3 page_size=16 head_dim=64 k_cache_stride=136 "
+      "k_cache_page_stride=4096 v_cache_page_stride=3000");
+  Result<std::vector<TensorShape>> shapes = tensorShapes(description, {});
+  REQUIRE(shapes.ok());
+  const TensorShape &k = (*shapes)[1], &v = (*shapes)[2];
+  CHECK(k.rowBegin(0) == 0);
+  CHECK(k.rowBegin(15) == 15 * 136);
+  CHECK(k.rowBegin(16) == 4096);
+  CHECK(k.span() == 2 * (2 * 4096 + 15 * 136 + 128));
+  CHECK(v.rowBegin(33) == 2 * 3000 + 128);
+  CHECK(v.span() == 2 * (2 * 3000 + 16 * 128));
+}
+
 TEST_CASE("a tensor whose rows lie apart spans what lies between them") {
   Description description = *parseDescription("grouped_fp8_block_matmul groups=3 m=5 n=8 k=16 masked=true a_stride=40");
   Result<std::vector<TensorShape>> shapes = tensorShapes(description, {});
@@ -273,6 +323,7 @@ static std::vector<std::string> distinctValues(const AttributeSchema &attribute)
   case Kind::Text:
     return {"one", "another"};
   case Kind::Stride:
+  case Kind::PageStride:
     return {"65536", "131072"};
   }
   return {};

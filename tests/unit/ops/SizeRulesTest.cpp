@@ -71,11 +71,15 @@ TEST_SUITE("ops/SizeRules") {
         }
       }
       for (const AttributeSchema &attribute : op.attributes) {
-        if (attribute.kind == AttributeSchema::Kind::Stride) {
+        const bool isOfPages = attribute.kind == AttributeSchema::Kind::PageStride;
+        if (isOfPages || attribute.kind == AttributeSchema::Kind::Stride) {
           CAPTURE(attribute.name);
-          CHECK(attribute.name.ends_with("_stride"));
-          std::string_view tensor = attribute.name.substr(0, attribute.name.rfind('_'));
-          REQUIRE(std::ranges::find(op.tensors, tensor, &TensorSchema::name) != op.tensors.end());
+          std::string_view suffix = isOfPages ? "_page_stride" : "_stride", tensor = attribute.name;
+          REQUIRE(tensor.ends_with(suffix));
+          tensor.remove_suffix(suffix.size());
+          auto found = std::ranges::find(op.tensors, tensor, &TensorSchema::name);
+          REQUIRE(found != op.tensors.end());
+          CHECK(found->shape.size() > found->rowAxes + (isOfPages ? 1 : 0));
         }
       }
       for (const ProductRule &rule : op.products) {
@@ -150,6 +154,27 @@ TEST_SUITE("ops/SizeRules") {
     auto limits = SizeRules(*parseDescription(dynamic), {"seq_q"}).sufficientLimits();
     REQUIRE(limits);
     CHECK((*limits)[0].bound == 2047 * 64);
+  }
+
+  TEST_CASE("pages fit into their strides, and the pages of a sequence into its row of the table") {
+    const std::string fine = SizeRules().check({}).toString();
+    const char *caches = "paged_attention heads=* kv_heads=* max_kv=64 page_size=16 head_dim=64 "
+                         "k_cache_page_stride=2048";
+    CHECK(verdict(caches, {"heads", "kv_heads"}, {2, 2}) == fine);
+    CHECK(verdict(caches, {"heads", "kv_heads"}, {3, 3}) ==
+          "product page_size x kv_heads x head_dim must be at most k_cache_page_stride 2048: got 16 x 3 x 64");
+    const char *rows = "paged_attention heads=* kv_heads=* max_kv=64 page_size=16 head_dim=64 v_cache_stride=128 "
+                       "v_cache_page_stride=4096";
+    CHECK(verdict(rows, {"heads", "kv_heads"}, {2, 2}) == fine);
+    CHECK(verdict(rows, {"heads", "kv_heads"}, {3, 3}) ==
+          "product kv_heads x value_dim must be at most v_cache_stride 128: got 3 x 64");
+    const char *table = "mla_decode heads=16 max_kv=* block_table_stride=7";
+    CHECK(verdict(table, {"max_kv"}, {448}) == fine);
+    CHECK(verdict(table, {"max_kv"}, {449}) ==
+          "dimension ceil(max_kv/page_size) must be at most block_table_stride 7: got 8");
+    auto limits = SizeRules(*parseDescription(table), {"max_kv"}).sufficientLimits();
+    REQUIRE(limits);
+    CHECK((*limits)[0].bound == 448);
   }
 
   TEST_CASE("sizes within sufficient limits obey every rule") {
