@@ -13,6 +13,54 @@ static tt::FuncOp functionOf(ModuleOp module, const LaunchStep &step) {
   return module.lookupSymbol<tt::FuncOp>(step.symbol);
 }
 
+/// Whether something is known of an expression: `leaf` says so of a term, `combine` of what an operator makes of two
+/// sides of which it is known or not.
+static bool isTrueOf(const Expression &expression, llvm::function_ref<bool(Expression::Term)> leaf,
+                     llvm::function_ref<bool(Expression::Op, bool, bool)> combine) {
+  using Op = Expression::Op;
+  SmallVector<bool> stack;
+  for (const Expression::Term &term : expression.terms()) {
+    if (term.op == Op::Constant || term.op == Op::Dimension || term.op == Op::Multiprocessors) {
+      stack.push_back(leaf(term));
+      continue;
+    }
+    bool right = stack.pop_back_val(), left = stack.pop_back_val();
+    stack.push_back(combine(term.op, left, right));
+  }
+  return stack.back();
+}
+
+/// Whether no CTA runs where the dimension is 0, whatever the others are.
+static bool runsNowhereWithout(int64_t dimension, const LaunchStep &step) {
+  using Op = Expression::Op;
+  return llvm::any_of(step.grid, [&](const Expression &extent) {
+    return isTrueOf(
+        extent,
+        [&](Expression::Term term) {
+          return term.op == Op::Dimension ? term.value == dimension : term.op == Op::Constant && term.value == 0;
+        },
+        [](Op op, bool left, bool right) {
+          bool ofEither = op == Op::Mul && (left || right), ofLeft = op == Op::CeilDiv || op == Op::FloorDiv;
+          return ofEither || (left && (ofLeft || right));
+        });
+  });
+}
+
+/// Whether it is known to be 1 or more wherever the step runs.
+static bool isPositive(const Expression &expression, const LaunchStep &step) {
+  using Op = Expression::Op;
+  return isTrueOf(
+      expression,
+      [&](Expression::Term term) {
+        return term.op == Op::Constant    ? term.value > 0
+               : term.op == Op::Dimension ? runsNowhereWithout(term.value, step)
+                                          : true;
+      },
+      [](Op op, bool left, bool right) {
+        return op == Op::Max ? left || right : op != Op::Sub && op != Op::FloorDiv && left && right;
+      });
+}
+
 void markParameters(ModuleOp module, const Recipe &recipe) {
   for (const LaunchStep &step : recipe.steps) {
     tt::FuncOp function = functionOf(module, step);
@@ -23,6 +71,10 @@ void markParameters(ModuleOp module, const Recipe &recipe) {
         function.setArgAttr(index, passes::kTensorParameter, UnitAttr::get(module.getContext()));
       } else if (kind == Kind::Integer32 || kind == Kind::Integer64) {
         function.setArgAttr(index, passes::kSizeParameter, UnitAttr::get(module.getContext()));
+        // Those of 64 bits may be more than a map takes.
+        if (kind == Kind::Integer32 && isPositive(step.arguments[index].expression, step)) {
+          function.setArgAttr(index, passes::kPositiveParameter, UnitAttr::get(module.getContext()));
+        }
       }
     }
   }
@@ -42,8 +94,10 @@ static TensorMap mapOf(tt::TensorDescType type, ArrayRef<int64_t> rowsOf, const 
   map.elementType = tile.mapElementType();
   map.swizzle = tile.mapSwizzle();
   map.box = tile.mapBox();
-  // Rows of no elements are those of an empty matrix, which has no map.
-  Expression rows = Expression::binary(Op::Mul, Expression::binary(Op::Min, stride, Expression::constant(1)), numRows);
+  // Rows of no elements are those of an empty matrix, which has no map: then the kernel copies nothing.
+  Expression hasElements = Expression::binary(Op::Max, Expression::binary(Op::Min, stride, Expression::constant(1)),
+                                              Expression::constant(0));
+  Expression rows = Expression::binary(Op::Mul, hasElements, numRows);
   map.sizes = {Expression::constant(passes::kEndlessRows), rows};
   int64_t elementBytes = block.getElementTypeBitWidth() / 8;
   map.strides = {Expression::binary(Op::Mul, stride, Expression::constant(elementBytes))};
@@ -60,8 +114,8 @@ void addTensorMaps(ModuleOp module, Recipe &recipe) {
         recipe.tensorMaps.push_back(mapOf(type, rowsOf, step));
         step.arguments.insert(step.arguments.begin() + index, {Argument::Kind::TensorMap, number, {}});
       }
-      for (StringRef mark :
-           {StringRef(passes::kTensorParameter), StringRef(passes::kSizeParameter), StringRef(passes::kRowsOf)}) {
+      for (StringRef mark : {StringRef(passes::kTensorParameter), StringRef(passes::kSizeParameter),
+                             StringRef(passes::kPositiveParameter), StringRef(passes::kRowsOf)}) {
         function.removeArgAttr(index, mark);
       }
     }

@@ -66,10 +66,11 @@ def PipelineCopies : Pass<"jitk-pipeline-copies", "mlir::ModuleOp"> {
     have one buffer more, for --jitk-start-dots-early to leave a product in flight. If everything that such a loop copies is
     a tile of a row-major matrix, as its pointers say, TMA copies it: of a parameter that is marked `jitk.tensor`, with a
     stride that is constant or a parameter marked `jitk.size`, both multiples of 16 bytes. A mask may leave out the rows
-    from such a size on, where the map ends. The tensor map is a parameter
-    that the pass adds (src/passes/TileMaps.h), and memory barriers take the place of groups. What the pointers of later iterations are computed from is computed again:
-    it must follow from the induction variable, from carried values that advance without effects, and from loads of
-    memory that the loop does not write.
+    from such a size on, where the map ends. No map is empty or has all rows in one place: that size must be known to be 1
+    or more (constant, or marked `jitk.positive`), and the stride too, unless the loop ends at it or before it. The tensor
+    map is a parameter that the pass adds (src/passes/TileMaps.h), and memory barriers take the place of groups. What the
+    pointers of later iterations are computed from is computed again: it must follow from the induction variable, from
+    carried values that advance without effects, and from loads of memory that the loop does not write.
 
     After --convert-common-ir-to-ttgir, whose copies it delays; before --jitk-assign-layouts, so that what it clones is
     given layouts like the rest.

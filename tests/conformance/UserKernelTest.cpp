@@ -3,6 +3,8 @@
 #include "src/tools/checked/CheckedRun.h"
 #include "tests/conformance/Session.h"
 
+#include <algorithm>
+#include <bit>
 #include <cstring>
 #include <doctest/doctest.h>
 #include <vector>
@@ -201,6 +203,109 @@ void checkAxpy(const Attributes &attributes) {
   device.synchronize();
   device.copyToHost(y.data(), onDeviceY.address(), onDeviceY.size());
   CHECK(y == wanted);
+}
+
+/// c = a b^T, 128 x 256, over 256 columns: a's rows from `end` on are zeros, b's are `s` elements apart.
+constexpr const char *kMaskedProductCommonIr = R"(
+module attributes {"ttg.num-warps" = 8 : i32} {
+tt.func public @product(%a: !tt.ptr<bf16> {tt.divisibility = 16 : i32},
+                        %b: !tt.ptr<bf16> {tt.divisibility = 16 : i32},
+                        %c: !tt.ptr<f32> {tt.divisibility = 16 : i32},
+                        %end: i32, %s: i32 {tt.divisibility = 8 : i32}) {
+  %c0 = arith.constant 0 : i32
+  %c64 = arith.constant 64 : i32
+  %k = arith.constant 256 : i32
+  %stride = arith.constant dense<256> : tensor<128x1xi32>
+  %strideb = tt.splat %s : i32 -> tensor<256x1xi32>
+  %zero = arith.constant dense<0.0> : tensor<128x256xf32>
+  %za = arith.constant dense<0.0> : tensor<128x64xbf16>
+  %row = tt.make_range {end = 128 : i32, start = 0 : i32} : tensor<128xi32>
+  %rowb = tt.make_range {end = 256 : i32, start = 0 : i32} : tensor<256xi32>
+  %col = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32>
+  %ms = tt.splat %end : i32 -> tensor<128xi32>
+  %seen = arith.cmpi slt, %row, %ms : tensor<128xi32>
+  %seen1 = tt.expand_dims %seen {axis = 1 : i32} : tensor<128xi1> -> tensor<128x1xi1>
+  %mask = tt.broadcast %seen1 : tensor<128x1xi1> -> tensor<128x64xi1>
+  %r1 = tt.expand_dims %row {axis = 1 : i32} : tensor<128xi32> -> tensor<128x1xi32>
+  %r2 = arith.muli %r1, %stride : tensor<128x1xi32>
+  %r3 = tt.broadcast %r2 : tensor<128x1xi32> -> tensor<128x64xi32>
+  %rb1 = tt.expand_dims %rowb {axis = 1 : i32} : tensor<256xi32> -> tensor<256x1xi32>
+  %rb2 = arith.muli %rb1, %strideb : tensor<256x1xi32>
+  %rb3 = tt.broadcast %rb2 : tensor<256x1xi32> -> tensor<256x64xi32>
+  %as = tt.splat %a : !tt.ptr<bf16> -> tensor<128x64x!tt.ptr<bf16>>
+  %bs = tt.splat %b : !tt.ptr<bf16> -> tensor<256x64x!tt.ptr<bf16>>
+  %ba = tile.alloc {space = 7 : i64} : <[128, 64], bf16, shared>
+  %bb = tile.alloc {space = 7 : i64} : <[256, 64], bf16, shared>
+  %sum = scf.for %i = %c0 to %k step %c64 iter_args(%acc = %zero) -> (tensor<128x256xf32>) : i32 {
+    %is = tt.splat %i : i32 -> tensor<64xi32>
+    %cols = arith.addi %is, %col : tensor<64xi32>
+    %cr = tt.expand_dims %cols {axis = 0 : i32} : tensor<64xi32> -> tensor<1x64xi32>
+    %ca = tt.broadcast %cr : tensor<1x64xi32> -> tensor<128x64xi32>
+    %cb = tt.broadcast %cr : tensor<1x64xi32> -> tensor<256x64xi32>
+    %oa = arith.addi %r3, %ca : tensor<128x64xi32>
+    %ob = arith.addi %rb3, %cb : tensor<256x64xi32>
+    %pa = tt.addptr %as, %oa : tensor<128x64x!tt.ptr<bf16>>, tensor<128x64xi32>
+    %pb = tt.addptr %bs, %ob : tensor<256x64x!tt.ptr<bf16>>, tensor<256x64xi32>
+    %va = tt.load %pa, %mask, %za : tensor<128x64x!tt.ptr<bf16>>
+    tile.store_tensor %va -> %ba : tensor<128x64xbf16>, !tile.buf<[128, 64], bf16, shared>
+    tile.copy %pb -> %bb : tensor<256x64x!tt.ptr<bf16>>, !tile.buf<[256, 64], bf16, shared>
+    %ta = tile.to_tensor %ba : <[128, 64], bf16, shared> -> tensor<128x64xbf16>
+    %tb = tile.to_tensor %bb : <[256, 64], bf16, shared> -> tensor<256x64xbf16>
+    %tbt = tt.trans %tb {order = array<i32: 1, 0>} : tensor<256x64xbf16> -> tensor<64x256xbf16>
+    %d = tt.dot %ta, %tbt, %acc : tensor<128x64xbf16> * tensor<64x256xbf16> -> tensor<128x256xf32>
+    scf.yield %d : tensor<128x256xf32>
+  } {tt.num_stages = 3 : i32}
+  %cr1 = tt.expand_dims %rowb {axis = 0 : i32} : tensor<256xi32> -> tensor<1x256xi32>
+  %cr2 = tt.broadcast %cr1 : tensor<1x256xi32> -> tensor<128x256xi32>
+  %w = arith.constant dense<256> : tensor<128x1xi32>
+  %o1 = arith.muli %r1, %w : tensor<128x1xi32>
+  %o2 = tt.broadcast %o1 : tensor<128x1xi32> -> tensor<128x256xi32>
+  %o = arith.addi %o2, %cr2 : tensor<128x256xi32>
+  %cs = tt.splat %c : !tt.ptr<f32> -> tensor<128x256x!tt.ptr<f32>>
+  %cp = tt.addptr %cs, %o : tensor<128x256x!tt.ptr<f32>>, tensor<128x256xi32>
+  tt.store %cp, %sum : tensor<128x256x!tt.ptr<f32>>
+  tt.return
+}
+}
+)";
+
+/// Checks the product where its launch makes `end` and `s` of m and s.
+void checkMaskedProduct(const Attributes &attributes, int64_t m, int64_t s, int64_t end, int64_t stride) {
+  constexpr int64_t kM = 128, kN = 256, kK = 256;
+  const Session &session = Session::get();
+  const api::Device &device = session.device;
+  api::Kernel kernel =
+      api::Kernel::obtain(session.runtime, device, api::Description::create("user_kernel", attributes));
+  auto bf16 = [](float value) { return uint16_t(std::bit_cast<uint32_t>(value) >> 16); };
+  std::vector<float> a(kM * kK), b(kN * kK), c(kM * kN), wanted(kM * kN, 0.0f);
+  std::vector<uint16_t> aBits, bBits;
+  for (size_t i = 0; i < a.size(); ++i) {
+    aBits.push_back(bf16(a[i] = float(int(i * 7 % 11) - 5)));
+  }
+  for (size_t i = 0; i < b.size(); ++i) {
+    bBits.push_back(bf16(b[i] = float(int(i * 5 % 13) - 6)));
+  }
+  for (int64_t row = 0; row < std::min(end, kM); ++row) {
+    for (int64_t column = 0; column < kN; ++column) {
+      float sum = 0; // exact
+      for (int64_t k = 0; k < kK; ++k) {
+        sum += a[size_t(row * kK + k)] * b[size_t(column * stride + k)];
+      }
+      wanted[size_t(row * kN + column)] = sum;
+    }
+  }
+  api::Buffer onDeviceA(device, aBits.size() * 2), onDeviceB(device, bBits.size() * 2), onDeviceC(device, c.size() * 4);
+  device.copyToDevice(onDeviceA.address(), aBits.data(), onDeviceA.size());
+  device.copyToDevice(onDeviceB.address(), bBits.data(), onDeviceB.size());
+  device.fill(onDeviceC.address(), 0xFF, onDeviceC.size());
+  std::vector<int64_t> sizes;
+  for (const std::string &name : kernel.dimensions()) {
+    sizes.push_back(name == "m" ? m : s);
+  }
+  kernel.launch({onDeviceA.address(), onDeviceB.address(), onDeviceC.address()}, sizes, {}, 0, 0);
+  device.synchronize();
+  device.copyToHost(c.data(), onDeviceC.address(), onDeviceC.size());
+  CHECK(c == wanted);
 }
 
 /// Stores each of its scalars.
@@ -440,6 +545,55 @@ TEST_SUITE("conformance/UserKernel") {
     std::vector<uint8_t> result(own.tensors[2].size());
     session.device.copyToHost(result.data(), addresses[2], result.size());
     CHECK(result == own.tensors[2]);
+  }
+
+  TEST_CASE("a product of which a launch leaves no rows, or whose rows lie at one place") {
+    const Session &session = Session::get();
+    std::string target = session.device.target();
+    std::string tensors = "a: read bf16[128,256] align 16, b: read bf16[256,256] align 16, "
+                          "c: written fp32[128,256] align 16, ";
+    auto product = [&](const std::string &numbers, const std::string &grid) -> Attributes {
+      Attributes attributes = {{"language", "commonir"},
+                               {"source", kMaskedProductCommonIr},
+                               {"entry", "product"},
+                               {"arguments", tensors + numbers},
+                               {"grid", grid}};
+      for (auto [name, form] : {std::pair("m", "*"), std::pair("s", "*%8")}) {
+        if (numbers.find(std::string("= ") + name) != std::string::npos) {
+          attributes.emplace_back(name, form);
+        }
+      }
+      return attributes;
+    };
+    auto copiesTiles = [&](const Attributes &attributes) {
+      api::Artifact compiled =
+          api::Artifact::compile(session.runtime, api::Description::create("user_kernel", attributes), target);
+      return compiled.dump(JITK_DUMP_TTGIR).find("async_tma_copy_global_to_local") != std::string_view::npos;
+    };
+
+    // Nothing says that there are rows, or that they are apart.
+    Attributes any = product("end: int32 = m, s: int32 = s", "1");
+    CHECK(!copiesTiles(any));
+    for (int64_t m : {0, 1, 100, 200}) {
+      checkMaskedProduct(any, m, 256, m, 256);
+    }
+    checkMaskedProduct(any, 128, 0, 128, 0);
+    Attributes rows = product("end: int32 = m-200, s: int32 = 256", "1");
+    for (int64_t m : {0, 200, 300}) {
+      checkMaskedProduct(rows, m, 256, m - 200, 256);
+    }
+    Attributes strides = product("end: int32 = 128, s: int32 = s", "1");
+    for (int64_t s : {0, 8, 256}) {
+      checkMaskedProduct(strides, 0, s, 128, s);
+    }
+    checkMaskedProduct(product("end: int32 = 0, s: int32 = 256", "1"), 0, 0, 0, 256);
+
+    // No CTA runs where there are none.
+    Attributes some = product("end: int32 = m, s: int32 = 256", "ceil(m/128)");
+    CHECK(copiesTiles(some) == target.ends_with("sm_90a"));
+    for (int64_t m : {1, 100, 128}) {
+      checkMaskedProduct(some, m, 256, m, 256);
+    }
   }
 
   TEST_CASE("loops have fewer stages where as many as they ask for leave no room for a reduction") {

@@ -3,6 +3,7 @@
 #include "src/passes/TileMaps.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
 
 #include "llvm/ADT/TypeSwitch.h"
@@ -37,6 +38,11 @@ BlockArgument markedParameter(Value value, StringRef mark) {
   auto argument = dyn_cast<BlockArgument>(value);
   auto function = argument ? dyn_cast<tt::FuncOp>(argument.getOwner()->getParentOp()) : nullptr;
   return function && function.getArgAttr(argument.getArgNumber(), mark) ? argument : nullptr;
+}
+
+/// Whether it is known to be 1 or more wherever the kernel runs.
+bool isPositive(const TileSource::Size &size) {
+  return size.parameter ? bool(markedParameter(size.parameter, kPositiveParameter)) : size.constant > 0;
 }
 
 std::optional<int64_t> splatConstant(Value value) {
@@ -124,8 +130,9 @@ bool PointerMatcher::takeRows(arith::CmpIOp comparison) {
   std::optional<TileSource::Size> end = sizeOf(comparison.getRhs());
   auto rows = cast<RankedTensorType>(comparison.getLhs().getType());
   PointerMatcher compared;
-  bool isOfRows = comparison.getPredicate() == arith::CmpIPredicate::slt && end && rows.getRank() == 1 &&
-                  compared.takeOffset(comparison.getLhs(), /*isScaled=*/true, 0) && compared.numRowCounts_ == 1;
+  bool isOfRows = comparison.getPredicate() == arith::CmpIPredicate::slt && end && isPositive(*end) &&
+                  rows.getRank() == 1 && compared.takeOffset(comparison.getLhs(), /*isScaled=*/true, 0) &&
+                  compared.numRowCounts_ == 1;
   auto sorted = [](const TileSource::Coordinate &coordinate) {
     SmallVector<Value> terms = coordinate.terms;
     llvm::sort(terms, [](Value a, Value b) { return a.getAsOpaquePointer() < b.getAsOpaquePointer(); });
@@ -184,6 +191,26 @@ static bool isMultiple(const TileSource::Size &size, int64_t elementBytes) {
   return divisor && divisor.getInt() * elementBytes % kAlignment == 0;
 }
 
+/// Whether `value` is the parameter, or the multiples of a constant that it has room for: positive only if it is.
+static bool isWithin(Value value, BlockArgument parameter) {
+  if (auto product = value.getDefiningOp<arith::MulIOp>()) {
+    auto quotient = product.getLhs().getDefiningOp<arith::DivSIOp>();
+    std::optional<int64_t> factor = splatConstant(product.getRhs());
+    return quotient && factor && *factor > 0 && splatConstant(quotient.getRhs()) == factor &&
+           isWithin(quotient.getLhs(), parameter);
+  }
+  auto widened = value.getDefiningOp<arith::ExtSIOp>();
+  return widened ? isWithin(widened.getIn(), parameter) : value == parameter;
+}
+
+/// Whether it is known to be 1 or more wherever the body of the loop runs.
+static bool isPositiveIn(scf::ForOp loop, const TileSource::Size &size) {
+  std::optional<int64_t> begin = splatConstant(loop.getLowerBound());
+  bool isNotWithout = size.parameter && !loop.getUnsignedCmp() && begin && *begin >= 0 &&
+                      isWithin(loop.getUpperBound(), size.parameter);
+  return isNotWithout || isPositive(size);
+}
+
 std::optional<TileSource> matchTileSource(ttg::AsyncCopyGlobalToLocalOp copy) {
   auto type = cast<RankedTensorType>(copy.getSrc().getType());
   ttg::MemDescType buffer = copy.getResult().getType();
@@ -197,8 +224,9 @@ std::optional<TileSource> matchTileSource(ttg::AsyncCopyGlobalToLocalOp copy) {
                                                   ttg::CGAEncodingAttr::getTrivial(context, 2), buffer.getElementType(),
                                                   /*fp4Padded=*/false);
   int64_t elementBytes = buffer.getElementTypeBitWidth() / 8;
-  if (!source || buffer.getEncoding() != layout || !isMultiple({source->base, 0}, 1) ||
-      !isMultiple(source->stride, elementBytes)) {
+  auto loop = copy->getParentOfType<scf::ForOp>();
+  if (!source || !loop || !isPositiveIn(loop, source->stride) || buffer.getEncoding() != layout ||
+      !isMultiple({source->base, 0}, 1) || !isMultiple(source->stride, elementBytes)) {
     return std::nullopt;
   }
   return source;

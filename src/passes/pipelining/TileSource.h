@@ -30,15 +30,15 @@ struct TileSource {
     bool operator==(const Size &) const = default;
   };
 
-  mlir::BlockArgument base; ///< a parameter of the kernel
-  Size stride;
-  std::optional<Size> numRows; ///< from this one on they are zeros; no end: all are there
+  mlir::BlockArgument base;    ///< a parameter of the kernel
+  Size stride;                 ///< 1 or more wherever the tile is copied
+  std::optional<Size> numRows; ///< 1 or more; from this one on they are zeros; no end: all are there
   Coordinate row, column;
 };
 
 /// The tile that `copy` moves; none where its pointers, [rows, columns], are another set of addresses, where its mask,
-/// if it has one, is not that of the rows before some last one, where a launch does not know base, stride and that row,
-/// or where TMA cannot move such rows into its buffer.
+/// if it has one, is not that of the rows before some last one, where a launch does not know base, stride and that row
+/// or may give 0 or less for one of the two, or where TMA cannot move such rows into its buffer.
 std::optional<TileSource> matchTileSource(ir::ttg::AsyncCopyGlobalToLocalOp copy);
 
 /// The parameter of the kernel that is the tensor map for copies of the tile into such buffers; adds it if there is
