@@ -80,6 +80,15 @@ std::optional<std::pair<uint32_t, uint32_t>> Directions::match(unsigned swizzleB
 
 } // namespace
 
+int64_t OperandDescriptor::outerOffset(int32_t outer, unsigned elementBytes) const {
+  if (isKMajor) {
+    return outer / kRowsOfAtom * strideBytes;
+  }
+  int64_t bytes = int64_t(outer) * elementBytes;
+  return swizzleBytes ? bytes / swizzleBytes * leadingBytes + bytes % swizzleBytes
+                      : bytes / kChunkBytes * strideBytes + bytes % kChunkBytes;
+}
+
 uint64_t OperandDescriptor::encodeForWgmma() const {
   uint64_t swizzle = swizzleBytes == 128 ? 1 : swizzleBytes == 64 ? 2 : swizzleBytes == 32 ? 3 : 0;
   return addressField(leadingBytes) << 16 | addressField(strideBytes) << 32 | swizzle << 62;

@@ -26,6 +26,11 @@ struct OperandDescriptor {
   uint32_t leadingBytes = 0; ///< 0 where the instruction does not go there
   uint32_t strideBytes = 0;
 
+  /// From the address to where an instruction reads outer element `outer`, a multiple of 8, of the first K.
+  int64_t outerOffset(int32_t outer, unsigned elementBytes) const;
+  /// The distance of atoms along K, whichever field has it.
+  uint32_t bytesAlongK() const { return isKMajor || !swizzleBytes ? leadingBytes : strideBytes; }
+
   /// The descriptor with address 0: OR in (address >> 4) & 0x3FFF. The buffer is aligned to its swizzle pattern of 8 *
   /// S bytes.
   uint64_t encodeForWgmma() const;
@@ -40,6 +45,8 @@ public:
 
   /// For instructions that read `outerSize` x `kSize` elements, K of 32 bytes; none if no descriptor says this layout.
   std::optional<OperandDescriptor> describe(int32_t outerSize, int32_t kSize) const;
+
+  unsigned elementBytes() const { return elementBytes_; }
 
   /// From the start of the buffer to an element, in bytes. The descriptor of a tile that starts there, at a multiple of
   /// 8 rows of the atom, has this / 16 added to its address.

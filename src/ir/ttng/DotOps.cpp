@@ -103,6 +103,7 @@ LogicalResult WarpGroupDotPartsOp::verify() {
     return emitOpError("needs a part of B for each accumulator: got ") << getB().size() << " and " << getC().size();
   }
   ttg::MemDescType a = getA().getType(), first = cast<ttg::MemDescType>(getB().front().getType());
+  Type element = getElementTypeOrSelf(getC().front().getType());
   int64_t columns = 0;
   for (auto [buffer, accumulator] : llvm::zip_equal(getB(), getC())) {
     auto b = cast<ttg::MemDescType>(buffer.getType());
@@ -120,6 +121,10 @@ LogicalResult WarpGroupDotPartsOp::verify() {
     }
     if (b.getEncoding() != first.getEncoding() || b.getElementType() != first.getElementType()) {
       return emitOpError("parts must have one layout: got ") << b << " beside " << first;
+    }
+    if (c.getElementType() != element) {
+      return emitOpError("accumulators must have one element type: got ")
+             << c.getElementType() << " beside " << element;
     }
     if (isFp8(a.getElementType())) {
       return emitOpError("sums fp8 in no full precision");

@@ -256,3 +256,61 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = "two", ttg.target
     tt.return
   }
 }
+
+// -----
+
+// A lies between the parts of B.
+#s = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>
+#t = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = true, elementBitWidth = 16}>
+#smem = #ttg.shared_memory
+#mma = #ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 64, 16]}>
+module attributes {"ttg.num-warps" = 4 : i32, ttg.target = "cuda:90"} {
+  tt.func public @parts_apart(%c: tensor<64x64xf32, #mma>) {
+    %b0 = ttg.local_alloc {allocation.offset = 0 : i32} : () -> !ttg.memdesc<64x64xf16, #t, #smem, mutable>
+    %a = ttg.local_alloc {allocation.offset = 8192 : i32} : () -> !ttg.memdesc<64x64xf16, #s, #smem, mutable>
+    %b1 = ttg.local_alloc {allocation.offset = 16384 : i32} : () -> !ttg.memdesc<64x64xf16, #t, #smem, mutable>
+    // expected-error @+1 {{must have parts of B one behind the other in one buffer: part 1 is not known to lie where columns of the first one would go on}}
+    %d:2 = ttng.warp_group_dot_parts %a, [%b0, %b1], [%c, %c] : (!ttg.memdesc<64x64xf16, #s, #smem, mutable>, !ttg.memdesc<64x64xf16, #t, #smem, mutable>, !ttg.memdesc<64x64xf16, #t, #smem, mutable>, tensor<64x64xf32, #mma>, tensor<64x64xf32, #mma>) -> (tensor<64x64xf32, #mma>, tensor<64x64xf32, #mma>)
+    tt.return
+  }
+}
+
+// -----
+
+// Nobody knows how far apart the parts lie.
+#s = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>
+#t = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = true, elementBitWidth = 16}>
+#smem = #ttg.shared_memory
+#mma = #ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 64, 16]}>
+module attributes {"ttg.num-warps" = 4 : i32, ttg.target = "cuda:90"} {
+  tt.func public @parts_anywhere(%c: tensor<64x64xf32, #mma>, %i: i32, %j: i32) {
+    %a = ttg.local_alloc {allocation.offset = 0 : i32} : () -> !ttg.memdesc<64x64xf16, #s, #smem, mutable>
+    %b = ttg.local_alloc {allocation.offset = 8192 : i32} : () -> !ttg.memdesc<4x64x64xf16, #t, #smem, mutable>
+    %b0 = ttg.memdesc_index %b[%i] : !ttg.memdesc<4x64x64xf16, #t, #smem, mutable> -> !ttg.memdesc<64x64xf16, #t, #smem, mutable>
+    %b1 = ttg.memdesc_index %b[%j] : !ttg.memdesc<4x64x64xf16, #t, #smem, mutable> -> !ttg.memdesc<64x64xf16, #t, #smem, mutable>
+    // expected-error @+1 {{part 1 is not known to lie}}
+    %d:2 = ttng.warp_group_dot_parts %a, [%b0, %b1], [%c, %c] : (!ttg.memdesc<64x64xf16, #s, #smem, mutable>, !ttg.memdesc<64x64xf16, #t, #smem, mutable>, !ttg.memdesc<64x64xf16, #t, #smem, mutable>, tensor<64x64xf32, #mma>, tensor<64x64xf32, #mma>) -> (tensor<64x64xf32, #mma>, tensor<64x64xf32, #mma>)
+    tt.return
+  }
+}
+
+// -----
+
+// The second panel of K of the first part lies before the second part.
+#s = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>
+#t = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = true, elementBitWidth = 16}>
+#smem = #ttg.shared_memory
+#mma = #ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 64, 16]}>
+module attributes {"ttg.num-warps" = 4 : i32, ttg.target = "cuda:90"} {
+  tt.func public @parts_of_panels(%c: tensor<64x64xf32, #mma>) {
+    %zero = arith.constant 0 : i32
+    %one = arith.constant 1 : i32
+    %a = ttg.local_alloc {allocation.offset = 0 : i32} : () -> !ttg.memdesc<64x128xf16, #s, #smem, mutable>
+    %b = ttg.local_alloc {allocation.offset = 16384 : i32} : () -> !ttg.memdesc<2x128x64xf16, #t, #smem, mutable>
+    %b0 = ttg.memdesc_index %b[%zero] : !ttg.memdesc<2x128x64xf16, #t, #smem, mutable> -> !ttg.memdesc<128x64xf16, #t, #smem, mutable>
+    %b1 = ttg.memdesc_index %b[%one] : !ttg.memdesc<2x128x64xf16, #t, #smem, mutable> -> !ttg.memdesc<128x64xf16, #t, #smem, mutable>
+    // expected-error @+1 {{part 1 is not known to lie}}
+    %d:2 = ttng.warp_group_dot_parts %a, [%b0, %b1], [%c, %c] : (!ttg.memdesc<64x128xf16, #s, #smem, mutable>, !ttg.memdesc<128x64xf16, #t, #smem, mutable>, !ttg.memdesc<128x64xf16, #t, #smem, mutable>, tensor<64x64xf32, #mma>, tensor<64x64xf32, #mma>) -> (tensor<64x64xf32, #mma>, tensor<64x64xf32, #mma>)
+    tt.return
+  }
+}

@@ -200,3 +200,12 @@ tt.func @parts_columns(%a: !ttg.memdesc<64x64xf16, #s, #ttg.shared_memory>, %b: 
   %0:2 = ttng.warp_group_dot_parts %a, [%b, %a], [%d, %c] : (!ttg.memdesc<64x64xf16, #s, #ttg.shared_memory>, !ttg.memdesc<64x256xf16, #s, #ttg.shared_memory>, !ttg.memdesc<64x64xf16, #s, #ttg.shared_memory>, tensor<64x256xf32>, tensor<64x64xf32>) -> (tensor<64x256xf32>, tensor<64x64xf32>)
   tt.return
 }
+
+// -----
+
+#s = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>
+tt.func @parts_element_types(%a: !ttg.memdesc<64x64xf16, #s, #ttg.shared_memory>, %c: tensor<64x64xf32>, %d: tensor<64x64xf16>) {
+  // expected-error @+1 {{accumulators must have one element type: got 'f16' beside 'f32'}}
+  %0:2 = ttng.warp_group_dot_parts %a, [%a, %a], [%c, %d] : (!ttg.memdesc<64x64xf16, #s, #ttg.shared_memory>, !ttg.memdesc<64x64xf16, #s, #ttg.shared_memory>, !ttg.memdesc<64x64xf16, #s, #ttg.shared_memory>, tensor<64x64xf32>, tensor<64x64xf16>) -> (tensor<64x64xf32>, tensor<64x64xf16>)
+  tt.return
+}

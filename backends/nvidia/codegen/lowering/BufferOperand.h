@@ -25,6 +25,12 @@ public:
   /// From the start of the buffer to an element.
   int32_t byteOffset(int32_t outer, int32_t k) const { return int32_t(buffer_.byteOffset(outer, k)); }
 
+  /// Whether descriptors of this operand, in an instruction that reads more outer elements than it has, go on to
+  /// `part`: its `outerSize` elements then are those from element `outer` on, a multiple of 8, wherever along `kSize`
+  /// elements of K, `stepOfK` at a time, they start. False also where nobody knows: the two must lie at a constant
+  /// distance.
+  bool goesOnTo(const BufferOperand &part, int32_t outer, int32_t outerSize, int32_t kSize, int32_t stepOfK) const;
+
   /// Moves the operand by a byte offset that is known at run time, before the first `at`.
   void advance(mlir::Value bytes) { address_ = f_->builder().add(address_, bytes); }
 

@@ -325,15 +325,25 @@ static LogicalResult lowerWarpGroupDotParts(ttng::WarpGroupDotPartsOp op, Functi
   int64_t depth = a.getShape()[1], stepOfK = 256 / a.getElementTypeBitWidth(), columns = 0;
   std::optional<BufferOperand> left =
       BufferOperand::of(f, op.getA(), /*kDim=*/1, int32_t(a.getShape()[0]), int32_t(stepOfK), DescriptorKind::Wgmma);
-  // The descriptor of the first part goes on through the others.
-  std::optional<BufferOperand> right = BufferOperand::of(f, op.getB().front(), /*kDim=*/0, int32_t(first.getShape()[1]),
-                                                         int32_t(stepOfK), DescriptorKind::Wgmma);
-  if (!left || !right) {
+  SmallVector<std::optional<BufferOperand>> parts;
+  for (Value part : op.getB()) {
+    parts.push_back(BufferOperand::of(f, part, /*kDim=*/0,
+                                      int32_t(cast<ttg::MemDescType>(part.getType()).getShape()[1]), int32_t(stepOfK),
+                                      DescriptorKind::Wgmma));
+  }
+  if (!left || !llvm::all_of(parts, [](const auto &part) { return part.has_value(); })) {
     return op.emitOpError("reads a buffer whose layout no matrix descriptor can say");
   }
+  BufferOperand &right = *parts.front();
   SmallVector<Value> elements;
-  for (Value accumulator : op.getC()) {
+  for (auto [index, accumulator] : llvm::enumerate(op.getC())) {
     auto type = cast<RankedTensorType>(accumulator.getType());
+    // The descriptor of the first part goes on through the others.
+    if (!right.goesOnTo(*parts[index], int32_t(columns), int32_t(type.getShape()[1]), int32_t(depth),
+                        int32_t(stepOfK))) {
+      return op.emitOpError("must have parts of B one behind the other in one buffer: part ")
+             << index << " is not known to lie where columns of the first one would go on";
+    }
     ArrayRef<Value> registers = f.registers(accumulator);
     SmallVector<unsigned> tile = accumulatorTile(FragmentIndex(f.layout(type)), 0, 0, unsigned(type.getShape()[1]));
     if (tile.size() != registers.size()) {
@@ -353,10 +363,10 @@ static LogicalResult lowerWarpGroupDotParts(ttng::WarpGroupDotPartsOp op, Functi
   b.inst("wgmma.fence", {});
   SmallVector<Value> words = packAccumulator(b, elements);
   SmallVector<int64_t> immediates =
-      immediatesOf(element, a.getElementType(), left->isTransposed(), right->isTransposed());
+      immediatesOf(element, a.getElementType(), left->isTransposed(), right.isTransposed());
   for (int64_t k = 0; k < depth; k += stepOfK) {
     Value useC = k == 0 && op.getUseC() ? f.scalar(op.getUseC()) : b.boolean(true);
-    SmallVector<Value> operands = {left->at(0, int32_t(k)), right->at(0, int32_t(k)), useC};
+    SmallVector<Value> operands = {left->at(0, int32_t(k)), right.at(0, int32_t(k)), useC};
     llvm::append_range(operands, words);
     words = SmallVector<Value>(b.inst(form, operands, immediates));
   }
