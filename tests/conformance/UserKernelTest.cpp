@@ -269,6 +269,29 @@ tt.func public @product(%a: !tt.ptr<bf16> {tt.divisibility = 16 : i32},
 }
 )";
 
+/// The same of rows of a that begin at row `f`, a parameter of 32 or of 64 bits; addresses are of 64 bits.
+std::string movedProductCommonIr(bool isWide) {
+  std::string source = kMaskedProductCommonIr;
+  auto replace = [&](std::string_view old, std::string_view by) { source.replace(source.find(old), old.size(), by); };
+  replace("%end: i32,", isWide ? "%f: i64, %end: i32," : "%f32: i32, %end: i32,");
+  if (!isWide) {
+    replace("%c0 =", "%f = arith.extsi %f32 : i32 to i64\n  %c0 =");
+  }
+  replace("%ms = tt.splat %end : i32 -> tensor<128xi32>", R"(%end64 = arith.extsi %end : i32 to i64
+  %ms = tt.splat %end64 : i64 -> tensor<128xi64>
+  %fs = tt.splat %f : i64 -> tensor<128xi64>
+  %row64 = arith.extsi %row : tensor<128xi32> to tensor<128xi64>
+  %moved = arith.addi %fs, %row64 : tensor<128xi64>)");
+  replace("slt, %row, %ms : tensor<128xi32>", "slt, %moved, %ms : tensor<128xi64>");
+  replace("%as = tt.splat %a : !tt.ptr<bf16> -> tensor<128x64x!tt.ptr<bf16>>",
+          R"(%a0 = tt.splat %a : !tt.ptr<bf16> -> tensor<128x64x!tt.ptr<bf16>>
+  %strides = arith.constant dense<256> : tensor<128x64xi64>
+  %f0 = tt.splat %f : i64 -> tensor<128x64xi64>
+  %f1 = arith.muli %f0, %strides : tensor<128x64xi64>
+  %as = tt.addptr %a0, %f1 : tensor<128x64x!tt.ptr<bf16>>, tensor<128x64xi64>)");
+  return source;
+}
+
 /// Checks the product where its launch makes `end` and `s` of m and s.
 void checkMaskedProduct(const Attributes &attributes, int64_t m, int64_t s, int64_t end, int64_t stride) {
   constexpr int64_t kM = 128, kN = 256, kK = 256;
@@ -547,7 +570,7 @@ TEST_SUITE("conformance/UserKernel") {
     CHECK(result == own.tensors[2]);
   }
 
-  TEST_CASE("a product of which a launch leaves no rows, or whose rows lie at one place") {
+  TEST_CASE("a product of which a launch leaves no rows, or whose rows lie at one place, or far away") {
     const Session &session = Session::get();
     std::string target = session.device.target();
     std::string tensors = "a: read bf16[128,256] align 16, b: read bf16[256,256] align 16, "
@@ -593,6 +616,18 @@ TEST_SUITE("conformance/UserKernel") {
     CHECK(copiesTiles(some) == target.ends_with("sm_90a"));
     for (int64_t m : {1, 100, 128}) {
       checkMaskedProduct(some, m, 256, m, 256);
+    }
+
+    // Row 2^32 is past the end, and its low half is not.
+    Attributes far = changed(product("f: int64 = m*4294967296, end: int32 = 128, s: int32 = 256", "1"), "source",
+                             movedProductCommonIr(/*isWide=*/true));
+    CHECK(!copiesTiles(far));
+    Attributes near = changed(product("f: int32 = m*128, end: int32 = 128, s: int32 = 256", "1"), "source",
+                              movedProductCommonIr(/*isWide=*/false));
+    CHECK(copiesTiles(near) == target.ends_with("sm_90a"));
+    for (int64_t m : {0, 1}) {
+      checkMaskedProduct(far, m, 256, m == 0 ? 128 : 0, 256);
+      checkMaskedProduct(near, m, 256, m == 0 ? 128 : 0, 256);
     }
   }
 

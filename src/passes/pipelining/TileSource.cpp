@@ -19,9 +19,6 @@ Value TileSource::Coordinate::at(OpBuilder &b, Location loc, const IRMapping &ma
   Value sum;
   for (Value term : terms) {
     Value value = map.lookupOrDefault(term);
-    if (!value.getType().isInteger(32)) {
-      value = arith::TruncIOp::create(b, loc, b.getI32Type(), value);
-    }
     sum = sum ? arith::AddIOp::create(b, loc, sum, value).getResult() : value;
   }
   if (!sum || constant != 0) {
@@ -69,9 +66,12 @@ private:
   bool takeOffset(Value offset, bool isScaled, unsigned dim);
   bool takeProduct(arith::MulIOp product, unsigned dim);
   bool takeStride(Value factor);
-  TileSource::Coordinate &coordinate(bool isScaled) { return isScaled ? source_.row : source_.column; }
+  /// Adds to a coordinate a scalar, which may be null, and a constant, both of the sum of 32 bits at hand.
+  bool add(Value term, int64_t constant, bool isScaled);
 
   TileSource source_;
+  /// Sums of 32 bits are numbered as they are found, for what 64 bits add up of two of them may not fit a coordinate.
+  int numSums_ = 1, rowSum_ = 0, columnSum_ = 0; ///< and those that the coordinates are; 0: none so far
   bool hasStride_ = false;
   int numRowCounts_ = 0, numColumnCounts_ = 0; ///< how often the rows, and the columns, of the tile are counted
 };
@@ -83,6 +83,7 @@ bool PointerMatcher::takePointers(Value pointers) {
   return op && llvm::TypeSwitch<Operation *, bool>(op)
                    .Case([&](tt::AddPtrOp add) {
                      auto type = dyn_cast<RankedTensorType>(add.getOffset().getType());
+                     ++numSums_; // addresses add up 64 bits
                      return type && type.getRank() == 2 && takeOffset(add.getOffset(), /*isScaled=*/false, 0) &&
                             takePointers(add.getPtr());
                    })
@@ -153,10 +154,36 @@ bool PointerMatcher::takeProduct(arith::MulIOp product, unsigned dim) {
   return false;
 }
 
-bool PointerMatcher::takeOffset(Value offset, bool isScaled, unsigned dim) {
-  if (std::optional<int64_t> constant = splatConstant(offset)) {
-    coordinate(isScaled).constant += *constant;
+bool PointerMatcher::add(Value term, int64_t constant, bool isScaled) {
+  TileSource::Coordinate &coordinate = isScaled ? source_.row : source_.column;
+  int &sum = isScaled ? rowSum_ : columnSum_;
+  if (!term && constant == 0) {
     return true;
+  }
+  if (term) {
+    coordinate.terms.push_back(term);
+  }
+  coordinate.constant += constant;
+  bool isOneSum = sum == 0 || sum == numSums_;
+  sum = numSums_;
+  return isOneSum && llvm::isInt<32>(coordinate.constant);
+}
+
+/// The scalar of 32 bits that is spread to `splat`, or widened first; null if it has other bits.
+static Value spreadI32(tt::SplatOp splat) {
+  Value scalar = splat.getSrc();
+  if (auto widened = scalar.getDefiningOp<arith::ExtSIOp>(); widened && !scalar.getType().isInteger(32)) {
+    scalar = widened.getIn();
+  }
+  return scalar.getType().isInteger(32) ? scalar : Value();
+}
+
+bool PointerMatcher::takeOffset(Value offset, bool isScaled, unsigned dim) {
+  if (!getElementTypeOrSelf(offset.getType()).isInteger(32)) {
+    ++numSums_;
+  }
+  if (std::optional<int64_t> constant = splatConstant(offset)) {
+    return add({}, *constant, isScaled);
   }
   Operation *op = offset.getDefiningOp();
   return op &&
@@ -170,13 +197,12 @@ bool PointerMatcher::takeOffset(Value offset, bool isScaled, unsigned dim) {
              // A row of the tile's columns has its first dimension expanded, and the reverse.
              .Case([&](tt::ExpandDimsOp expand) { return takeOffset(expand.getSrc(), isScaled, 1 - expand.getAxis()); })
              .Case([&](tt::SplatOp splat) {
-               coordinate(isScaled).terms.push_back(splat.getSrc());
-               return true;
+               Value term = spreadI32(splat);
+               return term && add(term, 0, isScaled);
              })
              .Case([&](tt::MakeRangeOp range) {
-               coordinate(isScaled).constant += range.getStart();
                ++(isScaled ? numRowCounts_ : numColumnCounts_);
-               return dim == (isScaled ? 0u : 1u);
+               return dim == (isScaled ? 0u : 1u) && add({}, range.getStart(), isScaled);
              })
              .Default(false);
 }

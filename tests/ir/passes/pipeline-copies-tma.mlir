@@ -861,4 +861,169 @@ tt.func public @every_other(%x: !tt.ptr<bf16> {jitk.tensor, tt.divisibility = 16
   } {tt.num_stages = 3 : i32}
   tt.return %r : tensor<128x256xf32>
 }
+
+// A row of 64 bits may be none that TMA can name.
+// CHECK-LABEL: tt.func public @wide_row
+// CHECK-NOT: tma
+// CHECK: ttg.async_wait {num = 1 : i32}
+tt.func public @wide_row(%x: !tt.ptr<bf16> {jitk.tensor, tt.divisibility = 16 : i32}, %y: !tt.ptr<bf16> {jitk.tensor, tt.divisibility = 16 : i32}, %k: i32 {jitk.size, tt.divisibility = 8 : i32}, %first: i64, %m: tensor<128x64xi1>) -> tensor<128x256xf32> {
+  %c0 = arith.constant 0 : i32
+  %c64 = arith.constant 64 : i32
+  %zero = arith.constant dense<0.0> : tensor<128x256xf32>
+  %n = arith.constant dense<4096> : tensor<64x1xi64>
+  %ab = ttg.local_alloc : () -> !a
+  %bb = ttg.local_alloc : () -> !b
+  %firsts = tt.splat %first : i64 -> tensor<128xi64>
+  %r128 = tt.make_range {end = 128 : i32, start = 0 : i32} : tensor<128xi32>
+  %r128wide = arith.extsi %r128 : tensor<128xi32> to tensor<128xi64>
+  %row = arith.addi %firsts, %r128wide : tensor<128xi64>
+  %rowwide = tt.expand_dims %row {axis = 1 : i32} : tensor<128xi64> -> tensor<128x1xi64>
+  %kwide = arith.extsi %k : i32 to i64
+  %ks = tt.splat %kwide : i64 -> tensor<128x1xi64>
+  %rowoff = arith.muli %rowwide, %ks : tensor<128x1xi64>
+  %xs = tt.splat %x : !tt.ptr<bf16> -> tensor<128x1x!tt.ptr<bf16>>
+  %xrows = tt.addptr %xs, %rowoff : tensor<128x1x!tt.ptr<bf16>>, tensor<128x1xi64>
+  %xwide = tt.broadcast %xrows : tensor<128x1x!tt.ptr<bf16>> -> !pa
+  %r64 = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32>
+  %colrow = tt.expand_dims %r64 {axis = 0 : i32} : tensor<64xi32> -> tensor<1x64xi32>
+  %cols = tt.broadcast %colrow : tensor<1x64xi32> -> tensor<128x64xi32>
+  %px = tt.addptr %xwide, %cols : !pa, tensor<128x64xi32>
+  %r256 = tt.make_range {end = 288 : i32, start = 32 : i32} : tensor<256xi32>
+  %bcol = tt.expand_dims %r256 {axis = 0 : i32} : tensor<256xi32> -> tensor<1x256xi32>
+  %bcols = tt.broadcast %bcol : tensor<1x256xi32> -> tensor<64x256xi32>
+  %ys = tt.splat %y : !tt.ptr<bf16> -> tensor<64x1x!tt.ptr<bf16>>
+  %r = scf.for %i = %c0 to %k step %c64 iter_args(%sum = %zero) -> (tensor<128x256xf32>) : i32 {
+    %is = tt.splat %i : i32 -> tensor<128x64xi32>
+    %pa = tt.addptr %px, %is : !pa, tensor<128x64xi32>
+    %ir = tt.splat %i : i32 -> tensor<64xi32>
+    %brow = arith.addi %ir, %r64 : tensor<64xi32>
+    %browcol = tt.expand_dims %brow {axis = 1 : i32} : tensor<64xi32> -> tensor<64x1xi32>
+    %browwide = arith.extsi %browcol : tensor<64x1xi32> to tensor<64x1xi64>
+    %browoff = arith.muli %browwide, %n : tensor<64x1xi64>
+    %yrows = tt.addptr %ys, %browoff : tensor<64x1x!tt.ptr<bf16>>, tensor<64x1xi64>
+    %ywide = tt.broadcast %yrows : tensor<64x1x!tt.ptr<bf16>> -> !pb
+    %pb = tt.addptr %ywide, %bcols : !pb, tensor<64x256xi32>
+    %ta = ttg.async_copy_global_to_local %pa, %ab : !pa -> <128x64xbf16, #shared, #smem, mutable>
+    %tb = ttg.async_copy_global_to_local %pb, %bb : !pb -> <64x256xbf16, #shared, #smem, mutable>
+    %c = ttg.async_commit_group tokens %ta, %tb
+    %w = ttg.async_wait %c {num = 0 : i32}
+    %ax = ttg.local_load %ab : !a -> tensor<128x64xbf16>
+    %bx = ttg.local_load %bb : !b -> tensor<64x256xbf16>
+    %d = tt.dot %ax, %bx, %sum : tensor<128x64xbf16> * tensor<64x256xbf16> -> tensor<128x256xf32>
+    scf.yield %d : tensor<128x256xf32>
+  } {tt.num_stages = 3 : i32}
+  tt.return %r : tensor<128x256xf32>
+}
+
+// One of 32 bits is.
+// CHECK-LABEL: tt.func public @widened_row
+// CHECK-SAME: %[[FIRST:[a-z0-9]+]]: i32, %{{[a-z0-9]+}}: tensor<128x64xi1>
+// CHECK: ttng.async_tma_copy_global_to_local %{{.*}}[%[[FIRST]], %
+// CHECK-NOT: async_copy_global_to_local %{{.*}} mask
+tt.func public @widened_row(%x: !tt.ptr<bf16> {jitk.tensor, tt.divisibility = 16 : i32}, %y: !tt.ptr<bf16> {jitk.tensor, tt.divisibility = 16 : i32}, %k: i32 {jitk.size, tt.divisibility = 8 : i32}, %first: i32, %m: tensor<128x64xi1>) -> tensor<128x256xf32> {
+  %c0 = arith.constant 0 : i32
+  %c64 = arith.constant 64 : i32
+  %zero = arith.constant dense<0.0> : tensor<128x256xf32>
+  %n = arith.constant dense<4096> : tensor<64x1xi64>
+  %ab = ttg.local_alloc : () -> !a
+  %bb = ttg.local_alloc : () -> !b
+  %first64 = arith.extsi %first : i32 to i64
+  %firsts = tt.splat %first64 : i64 -> tensor<128xi64>
+  %r128 = tt.make_range {end = 128 : i32, start = 0 : i32} : tensor<128xi32>
+  %r128wide = arith.extsi %r128 : tensor<128xi32> to tensor<128xi64>
+  %row = arith.addi %firsts, %r128wide : tensor<128xi64>
+  %rowwide = tt.expand_dims %row {axis = 1 : i32} : tensor<128xi64> -> tensor<128x1xi64>
+  %kwide = arith.extsi %k : i32 to i64
+  %ks = tt.splat %kwide : i64 -> tensor<128x1xi64>
+  %rowoff = arith.muli %rowwide, %ks : tensor<128x1xi64>
+  %xs = tt.splat %x : !tt.ptr<bf16> -> tensor<128x1x!tt.ptr<bf16>>
+  %xrows = tt.addptr %xs, %rowoff : tensor<128x1x!tt.ptr<bf16>>, tensor<128x1xi64>
+  %xwide = tt.broadcast %xrows : tensor<128x1x!tt.ptr<bf16>> -> !pa
+  %r64 = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32>
+  %colrow = tt.expand_dims %r64 {axis = 0 : i32} : tensor<64xi32> -> tensor<1x64xi32>
+  %cols = tt.broadcast %colrow : tensor<1x64xi32> -> tensor<128x64xi32>
+  %px = tt.addptr %xwide, %cols : !pa, tensor<128x64xi32>
+  %r256 = tt.make_range {end = 288 : i32, start = 32 : i32} : tensor<256xi32>
+  %bcol = tt.expand_dims %r256 {axis = 0 : i32} : tensor<256xi32> -> tensor<1x256xi32>
+  %bcols = tt.broadcast %bcol : tensor<1x256xi32> -> tensor<64x256xi32>
+  %ys = tt.splat %y : !tt.ptr<bf16> -> tensor<64x1x!tt.ptr<bf16>>
+  %r = scf.for %i = %c0 to %k step %c64 iter_args(%sum = %zero) -> (tensor<128x256xf32>) : i32 {
+    %is = tt.splat %i : i32 -> tensor<128x64xi32>
+    %pa = tt.addptr %px, %is : !pa, tensor<128x64xi32>
+    %ir = tt.splat %i : i32 -> tensor<64xi32>
+    %brow = arith.addi %ir, %r64 : tensor<64xi32>
+    %browcol = tt.expand_dims %brow {axis = 1 : i32} : tensor<64xi32> -> tensor<64x1xi32>
+    %browwide = arith.extsi %browcol : tensor<64x1xi32> to tensor<64x1xi64>
+    %browoff = arith.muli %browwide, %n : tensor<64x1xi64>
+    %yrows = tt.addptr %ys, %browoff : tensor<64x1x!tt.ptr<bf16>>, tensor<64x1xi64>
+    %ywide = tt.broadcast %yrows : tensor<64x1x!tt.ptr<bf16>> -> !pb
+    %pb = tt.addptr %ywide, %bcols : !pb, tensor<64x256xi32>
+    %ta = ttg.async_copy_global_to_local %pa, %ab : !pa -> <128x64xbf16, #shared, #smem, mutable>
+    %tb = ttg.async_copy_global_to_local %pb, %bb : !pb -> <64x256xbf16, #shared, #smem, mutable>
+    %c = ttg.async_commit_group tokens %ta, %tb
+    %w = ttg.async_wait %c {num = 0 : i32}
+    %ax = ttg.local_load %ab : !a -> tensor<128x64xbf16>
+    %bx = ttg.local_load %bb : !b -> tensor<64x256xbf16>
+    %d = tt.dot %ax, %bx, %sum : tensor<128x64xbf16> * tensor<64x256xbf16> -> tensor<128x256xf32>
+    scf.yield %d : tensor<128x256xf32>
+  } {tt.num_stages = 3 : i32}
+  tt.return %r : tensor<128x256xf32>
+}
+
+// The sum of two is one of 64 bits.
+// CHECK-LABEL: tt.func public @sum_of_widened_rows
+// CHECK-NOT: tma
+// CHECK: ttg.async_wait {num = 1 : i32}
+tt.func public @sum_of_widened_rows(%x: !tt.ptr<bf16> {jitk.tensor, tt.divisibility = 16 : i32}, %y: !tt.ptr<bf16> {jitk.tensor, tt.divisibility = 16 : i32}, %k: i32 {jitk.size, tt.divisibility = 8 : i32}, %first: i32, %m: tensor<128x64xi1>) -> tensor<128x256xf32> {
+  %c0 = arith.constant 0 : i32
+  %c64 = arith.constant 64 : i32
+  %zero = arith.constant dense<0.0> : tensor<128x256xf32>
+  %n = arith.constant dense<4096> : tensor<64x1xi64>
+  %ab = ttg.local_alloc : () -> !a
+  %bb = ttg.local_alloc : () -> !b
+  %first64 = arith.extsi %first : i32 to i64
+  %firsts = tt.splat %first64 : i64 -> tensor<128xi64>
+  %r128 = tt.make_range {end = 128 : i32, start = 0 : i32} : tensor<128xi32>
+  %r128wide = arith.extsi %r128 : tensor<128xi32> to tensor<128xi64>
+  %second = arith.extsi %k : i32 to i64
+  %seconds = tt.splat %second : i64 -> tensor<128xi64>
+  %both = arith.addi %firsts, %seconds : tensor<128xi64>
+  %row = arith.addi %both, %r128wide : tensor<128xi64>
+  %rowwide = tt.expand_dims %row {axis = 1 : i32} : tensor<128xi64> -> tensor<128x1xi64>
+  %kwide = arith.extsi %k : i32 to i64
+  %ks = tt.splat %kwide : i64 -> tensor<128x1xi64>
+  %rowoff = arith.muli %rowwide, %ks : tensor<128x1xi64>
+  %xs = tt.splat %x : !tt.ptr<bf16> -> tensor<128x1x!tt.ptr<bf16>>
+  %xrows = tt.addptr %xs, %rowoff : tensor<128x1x!tt.ptr<bf16>>, tensor<128x1xi64>
+  %xwide = tt.broadcast %xrows : tensor<128x1x!tt.ptr<bf16>> -> !pa
+  %r64 = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32>
+  %colrow = tt.expand_dims %r64 {axis = 0 : i32} : tensor<64xi32> -> tensor<1x64xi32>
+  %cols = tt.broadcast %colrow : tensor<1x64xi32> -> tensor<128x64xi32>
+  %px = tt.addptr %xwide, %cols : !pa, tensor<128x64xi32>
+  %r256 = tt.make_range {end = 288 : i32, start = 32 : i32} : tensor<256xi32>
+  %bcol = tt.expand_dims %r256 {axis = 0 : i32} : tensor<256xi32> -> tensor<1x256xi32>
+  %bcols = tt.broadcast %bcol : tensor<1x256xi32> -> tensor<64x256xi32>
+  %ys = tt.splat %y : !tt.ptr<bf16> -> tensor<64x1x!tt.ptr<bf16>>
+  %r = scf.for %i = %c0 to %k step %c64 iter_args(%sum = %zero) -> (tensor<128x256xf32>) : i32 {
+    %is = tt.splat %i : i32 -> tensor<128x64xi32>
+    %pa = tt.addptr %px, %is : !pa, tensor<128x64xi32>
+    %ir = tt.splat %i : i32 -> tensor<64xi32>
+    %brow = arith.addi %ir, %r64 : tensor<64xi32>
+    %browcol = tt.expand_dims %brow {axis = 1 : i32} : tensor<64xi32> -> tensor<64x1xi32>
+    %browwide = arith.extsi %browcol : tensor<64x1xi32> to tensor<64x1xi64>
+    %browoff = arith.muli %browwide, %n : tensor<64x1xi64>
+    %yrows = tt.addptr %ys, %browoff : tensor<64x1x!tt.ptr<bf16>>, tensor<64x1xi64>
+    %ywide = tt.broadcast %yrows : tensor<64x1x!tt.ptr<bf16>> -> !pb
+    %pb = tt.addptr %ywide, %bcols : !pb, tensor<64x256xi32>
+    %ta = ttg.async_copy_global_to_local %pa, %ab : !pa -> <128x64xbf16, #shared, #smem, mutable>
+    %tb = ttg.async_copy_global_to_local %pb, %bb : !pb -> <64x256xbf16, #shared, #smem, mutable>
+    %c = ttg.async_commit_group tokens %ta, %tb
+    %w = ttg.async_wait %c {num = 0 : i32}
+    %ax = ttg.local_load %ab : !a -> tensor<128x64xbf16>
+    %bx = ttg.local_load %bb : !b -> tensor<64x256xbf16>
+    %d = tt.dot %ax, %bx, %sum : tensor<128x64xbf16> * tensor<64x256xbf16> -> tensor<128x256xf32>
+    scf.yield %d : tensor<128x256xf32>
+  } {tt.num_stages = 3 : i32}
+  tt.return %r : tensor<128x256xf32>
+}
 }
