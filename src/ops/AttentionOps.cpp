@@ -204,7 +204,7 @@ static OpSchema pagedAttention() {
 
 /// An end of the window of keys that a query sees.
 static AttributeSchema windowAttribute(std::string_view name, std::string_view meaning) {
-  // Positions of queries and keys are counted in 32 bits, with this beside them.
+  // Positions of queries and keys are counted in 32 bits, with this beside them: the op's products say what is left.
   constexpr int64_t kWidest = 1 << 24;
   return {name, Kind::Integer, "-1", meaning, {}, -1, kWidest};
 }
@@ -226,13 +226,17 @@ void addAttentionOps(std::vector<OpSchema> &ops) {
               {"kv_heads", Kind::Dimension, "@heads", "heads of K and V; divides heads"},
               {"seq_q", Kind::Dimension, "", "queries of a sequence; where packed, the most of one"},
               {"seq_k", Kind::Dimension, "@seq_q", "keys of a sequence; where packed, the most of one"},
-              {"total_q", Kind::Dimension, "@seq_q", "queries of all sequences together, where packed"},
-              {"total_k", Kind::Dimension, "@seq_k", "keys of all sequences together, where packed"},
+              onlyWith("packed",
+                       {"total_q", Kind::Dimension, "@seq_q", "queries of all sequences together, where packed"}),
+              onlyWith("packed",
+                       {"total_k", Kind::Dimension, "@seq_k", "keys of all sequences together, where packed"}),
               {"head_dim", Kind::Integer, "", "length of a query and a key; a multiple of 16", {}, 16, 512},
               {"value_dim", Kind::Integer, "@head_dim", "length of a value; a multiple of 16", {}, 16, 512},
               {"causal", Kind::Flag, "false", "query i sees keys up to i + seq_k - seq_q"},
               windowAttribute("window_left", "query i sees keys from i + seq_k - seq_q - window_left on; -1: all"),
-              windowAttribute("window_right", "and up to i + seq_k - seq_q + window_right; -1: all; 0 where causal"),
+              onlyWith("!causal",
+                       windowAttribute("window_right",
+                                       "and up to i + seq_k - seq_q + window_right; -1: all; 0 where causal")),
               {"varlen", Kind::Flag, "false", "each sequence has its own lengths"},
               {"packed", Kind::Flag, "false", "sequences lie one after the other, without room between them"},
               {"dtype", Kind::Word, "bf16", "type of Q, K and V", {"bf16", "fp16"}},
@@ -288,7 +292,10 @@ void addAttentionOps(std::vector<OpSchema> &ops) {
                    // Each sequence and head has so many tiles at most, one more where there is a rest.
                    {{"batch", "heads", "ceil(seq_q/64)"}, "packed"},
                    {{"heads", "head_dim"}},
-                   {{"heads", "value_dim"}}},
+                   {{"heads", "value_dim"}},
+                   // The ends of the last query's window, and of the first one's, before the keys or after them.
+                   {{"seq_k+window_right"}},
+                   {{"seq_q+window_left"}}},
       .check = checkAttention,
   });
   ops.push_back(mlaDecode());

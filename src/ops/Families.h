@@ -27,6 +27,12 @@ inline AttributeSchema pageStrideAttribute(std::string_view name, std::string_vi
   return {name, AttributeSchema::Kind::PageStride, "", meaning};
 }
 
+/// An attribute that means nothing where `condition` does not hold (AttributeSchema::meansIf).
+inline AttributeSchema onlyWith(std::string_view condition, AttributeSchema attribute) {
+  attribute.meansIf = condition;
+  return attribute;
+}
+
 void addAttentionOps(std::vector<OpSchema> &ops);
 void addLinearAttentionOps(std::vector<OpSchema> &ops);
 void addMatmulOps(std::vector<OpSchema> &ops);

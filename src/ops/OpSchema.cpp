@@ -211,6 +211,22 @@ static Length pageLengthOf(const TensorSchema &tensor, const Description &descri
   return page;
 }
 
+/// Gives attributes that mean nothing beside the others the value that they have where they are not given.
+static Status dropMeaningless(const OpSchema &op, Attributes &values) {
+  const Description description(std::string(op.name), values);
+  for (const AttributeSchema &schema : op.attributes) {
+    if (isPresent(schema.meansIf, description)) {
+      continue;
+    }
+    if (schema.defaultValue.starts_with('@')) {
+      values[std::string(schema.name)] = values.at(std::string(schema.defaultValue.substr(1)));
+    } else {
+      JITK_ASSIGN(values[std::string(schema.name)], parseValue(schema, schema.defaultValue));
+    }
+  }
+  return okStatus();
+}
+
 /// A number that is given but equals the default is as one that is not given.
 static void dropDefaultNumbers(const OpSchema &op, Attributes &values) {
   for (const AttributeSchema &schema : op.attributes) {
@@ -282,6 +298,7 @@ Result<Description> OpSchema::describe(std::span<const Given> given) const {
     }
     JITK_ASSIGN(values[std::string(schema.name)], parseValue(schema, *text));
   }
+  JITK_TRY(dropMeaningless(*this, values));
   for (const AttributeSchema *schema : chosen) {
     values[std::string(schema->name)] = Dimension{.value = schema->choose(Description(std::string(name), values))};
   }
@@ -306,13 +323,14 @@ bool isPresent(std::string_view condition, const Description &description) {
   if (condition.starts_with('!')) {
     return !description.flag(condition.substr(1));
   }
+  if (size_t equals = condition.find('='); equals != std::string_view::npos) {
+    return description.word(condition.substr(0, equals)) == condition.substr(equals + 1);
+  }
   return condition.empty() || description.flag(condition);
 }
 
 bool isTransposed(const TensorSchema &tensor, const Description &description) {
-  size_t equals = tensor.transposedIf.find('=');
-  return equals != std::string_view::npos &&
-         description.word(tensor.transposedIf.substr(0, equals)) == tensor.transposedIf.substr(equals + 1);
+  return !tensor.transposedIf.empty() && isPresent(tensor.transposedIf, description);
 }
 
 std::vector<std::string_view> rowOf(const TensorSchema &tensor, const Description &description) {

@@ -49,6 +49,9 @@ struct AttributeSchema {
   /// Dimension: the size where none is given, by a rule over the other attributes; `defaultValue` says so. Null = there
   /// is no rule.
   int64_t (*choose)(const Description &description) = nullptr;
+  /// Where it does not hold, as a TensorSchema's presentIf, the attribute means nothing and is as one that is not
+  /// given: one kernel has one description. For attributes whose default is a value or another attribute.
+  std::string_view meansIf = {};
 };
 
 /// What a launch does with a tensor.
@@ -69,11 +72,11 @@ struct TensorSchema {
   std::vector<std::string_view> shape;
   Access access = Access::Read;
   std::string_view meaning;
-  std::string_view presentIf = {}; ///< name of a flag, "!name" for its opposite; empty = always there
+  /// Name of a flag, "!name" for its opposite, or "mode=chunk", an attribute's word; empty = always there.
+  std::string_view presentIf = {};
   /// "b_layout=col": with that word its memory is that of its transpose, in the last two axes; empty = never.
   std::string_view transposedIf = {};
-  /// So many axes, the last ones as it lies in memory, are a row: what is contiguous where there is a Stride. A
-  /// dimension that is known at launch only is then an extent by itself.
+  /// So many axes, the last ones as it lies in memory, are a row: what is contiguous where there is a Stride.
   size_t rowAxes = 1;
 };
 
@@ -87,7 +90,7 @@ struct ScalarSchema {
 
 /// Sizes whose product a kernel counts in 32 bits.
 struct ProductRule {
-  std::vector<std::string_view> factors; ///< dimensions, "ceil(seq_q/64)" of one, and integer attributes
+  std::vector<std::string_view> factors; ///< as a TensorSchema's shape; one alone is a bound of its sum
   std::string_view presentIf = {};       ///< as a TensorSchema's
 };
 
@@ -119,7 +122,7 @@ struct OpSchema {
   std::string toJson() const;
 };
 
-/// Whether a tensor or a rule with this `presentIf` is there.
+/// Whether a tensor or a rule with this `presentIf` is there, or an attribute with this `meansIf` means something.
 bool isPresent(std::string_view condition, const Description &description);
 /// Whether the tensor lies transposed in memory.
 bool isTransposed(const TensorSchema &tensor, const Description &description);

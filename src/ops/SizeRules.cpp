@@ -3,7 +3,6 @@
 #include "src/ops/TensorShape.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <numeric>
 
@@ -50,35 +49,11 @@ SizeRules::SizeRules(const Description &description, std::vector<std::string> dy
   addRows(**schema, description);
 }
 
-/// "ceil(seq_q/64)": seq_q and 64; of another factor itself and 1.
-static std::pair<std::string_view, int64_t> quotientOf(std::string_view factor) {
-  constexpr std::string_view kCeil = "ceil(";
-  if (!factor.starts_with(kCeil)) {
-    return {factor, 1};
-  }
-  factor.remove_prefix(kCeil.size());
-  size_t slash = factor.find('/');
-  int64_t divisor = 1;
-  std::from_chars(factor.data() + slash + 1, factor.data() + factor.size(), divisor);
-  return {factor.substr(0, slash), divisor};
-}
-
 void SizeRules::addProducts(const OpSchema &schema, const Description &description) {
   for (const ProductRule &rule : schema.products) {
-    if (!isPresent(rule.presentIf, description)) {
-      continue;
+    if (isPresent(rule.presentIf, description)) {
+      addProduct(description, rule.factors, {});
     }
-    // Sizes that no launch gives may be as little as one.
-    Product product;
-    for (std::string_view factor : rule.factors) {
-      auto [name, divisor] = quotientOf(factor);
-      if (std::optional<Extent> extent = extentOf(description, name)) {
-        extent->name = factor;
-        extent->divisor = divisor;
-        product.factors.push_back(std::move(*extent));
-      }
-    }
-    products_.push_back(std::move(product));
   }
 }
 
@@ -91,28 +66,27 @@ void SizeRules::addRows(const OpSchema &schema, const Description &description) 
     std::optional<int64_t> rowStride = description.rowStride(tensor.name);
     std::optional<int64_t> pageStride = description.pageStride(tensor.name);
     if (rowStride) {
-      addLength(description, row, *rowStride, std::string(tensor.name) + "_stride");
+      addProduct(description, row, {{}, *rowStride, std::string(tensor.name) + "_stride"});
     } else if (pageStride) { // where rows have a stride, too, the length of a page is known
       row.insert(row.begin(), pageRowsOf(tensor));
-      addLength(description, row, *pageStride, std::string(tensor.name) + "_page_stride");
+      addProduct(description, row, {{}, *pageStride, std::string(tensor.name) + "_page_stride"});
     }
   }
 }
 
-void SizeRules::addLength(const Description &description, std::span<const std::string_view> extents, int64_t most,
-                          std::string limit) {
-  Product length = {{}, most, std::move(limit)};
-  for (std::string_view expression : extents) {
+void SizeRules::addProduct(const Description &description, std::span<const std::string_view> factors, Product product) {
+  for (std::string_view expression : factors) {
     jitk::Extent extent = jitk::extentOf(expression, description);
     if (extent.dimension.empty()) {
-      length.factors.push_back({std::string(expression), -1, extent.addend});
-    } else if (std::optional<Extent> size = extentOf(description, extent.dimension)) {
+      product.factors.push_back({std::string(expression), -1, extent.addend});
+    } else if (std::optional<Extent> size = extentOf(description, extent.dimension)) { // else as little as one
       size->name = expression;
       size->divisor = extent.divisor;
-      length.factors.push_back(std::move(*size));
+      size->addend = extent.addend;
+      product.factors.push_back(std::move(*size));
     }
   }
-  products_.push_back(std::move(length));
+  products_.push_back(std::move(product));
 }
 
 std::optional<SizeRules::Extent> SizeRules::extentOf(const Description &description, std::string_view name) const {
@@ -173,7 +147,7 @@ std::optional<std::vector<SizeRules::Limits>> SizeRules::sufficientLimits() cons
     for (const Extent &factor : product.factors) {
       if (factor.index >= 0) {
         int64_t &bound = limits[size_t(factor.index)].bound;
-        bound = std::min(bound, largestFactor(product) * factor.divisor);
+        bound = std::min(bound, (largestFactor(product) - factor.addend) * factor.divisor);
       }
     }
   }

@@ -42,11 +42,12 @@ private:
     int64_t index = -1; ///< of the launch's sizes; -1: static
     int64_t size = 0;   ///< if static
     int64_t divisor = 1;
+    int64_t addend = 0;
 
-    /// The size over the divisor, rounded up; sizes are not negative.
+    /// The size over the divisor, rounded up, and the addend; sizes are not negative.
     int64_t at(std::span<const int64_t> sizes) const {
       int64_t all = index < 0 ? size : sizes[size_t(index)];
-      return divisor == 1 ? all : all / divisor + (all % divisor != 0 ? 1 : 0);
+      return (divisor == 1 ? all : all / divisor + (all % divisor != 0 ? 1 : 0)) + addend;
     }
   };
   struct Multiple {
@@ -63,8 +64,8 @@ private:
   void addProducts(const OpSchema &schema, const Description &description);
   /// Rows are no longer than their strides, and pages no longer than theirs.
   void addRows(const OpSchema &schema, const Description &description);
-  void addLength(const Description &description, std::span<const std::string_view> extents, int64_t most,
-                 std::string limit);
+  /// Adds the product of the extents that these expressions stand for; a size that no launch gives is none of them.
+  void addProduct(const Description &description, std::span<const std::string_view> factors, Product product);
   static bool isCountable(const Product &product, std::span<const int64_t> sizes);
   static int64_t largestFactor(const Product &product);
   [[gnu::cold, gnu::noinline]] static Status largeProduct(const Product &product, std::span<const int64_t> sizes);

@@ -217,6 +217,20 @@ TEST_CASE("pages follow one another unless a stride says otherwise") {
   CHECK(parseDescription("mla_decode heads=4 max_kv=100 kv_cache_page_stride=73728")->pageStride("kv_cache") == 73728);
 }
 
+TEST_CASE("a row of scales is as long as the blocks of k") {
+  for (const std::string op : {"fp8_block_matmul m=8 n=16 ", "grouped_fp8_block_matmul groups=2 m=8 n=16 "}) {
+    CAPTURE(op);
+    for (const char *size : {"k=300", "k=*<=300"}) {
+      CAPTURE(size);
+      CHECK(parseDescription(op + size + " a_scale_stride=4")->rowStride("a_scale") == 4);
+      CHECK(failure(op + size + " a_scale_stride=2") ==
+            "attribute a_scale_stride must be at least 3, the length of a row: got '2'");
+    }
+    CHECK(parseDescription(op + "k=* a_scale_stride=4")->rowStride("a_scale") == 4);
+    CHECK_FALSE(parseDescription(op + "k=300 a_scale_stride=3")->rowStride("a_scale"));
+  }
+}
+
 TEST_CASE("a stride leaves room for a page") {
   const std::string op = "paged_attention heads=4 kv_heads=2 max_kv=100 num_pages=3 page_size=16 head_dim=64";
   CHECK(failure(op + " k_cache_page_stride=2047") ==
@@ -278,6 +292,28 @@ TEST_CASE("a number that is none where it is zero may be given as zero") {
     CHECK(failure(op + " softcap=" + text) ==
           "attribute softcap must be a number above 0 and at most 65536: got '" + std::string(text) + "'");
   }
+}
+
+TEST_CASE("an attribute that means nothing beside another is as one that is not given") {
+  auto textOf = [](const std::string &line) { return parseDescription(line)->toString(); };
+  const std::string attention = "flash_attention heads=2 seq_q=64 seq_k=90 head_dim=64";
+  for (const char *end : {"-1", "0", "5", "16777216"}) {
+    CHECK(textOf(attention + " causal=true window_right=" + end) == textOf(attention + " causal=true"));
+  }
+  CHECK(textOf(attention + " window_right=5") != textOf(attention));
+  CHECK(textOf(attention + " causal=true window_left=5") != textOf(attention + " causal=true"));
+  CHECK(textOf(attention + " total_q=9 total_k=*") == textOf(attention));
+  CHECK(parseDescription(attention + " total_q=9 total_k=*")->dimension("total_k").value == 90);
+  CHECK(parseDescription(attention + " total_q=9 total_k=* packed=true")->dimension("total_q").value == 9);
+  CHECK(failure(attention + " causal=true window_right=-2") ==
+        "attribute window_right must be an integer between -1 and 16777216: got '-2'");
+  const std::string rule = "gated_delta_rule tokens=64 qk_heads=1 key_dim=64";
+  CHECK(textOf(rule + " slots=7") == textOf(rule));
+  CHECK(textOf(rule + " state_pool=true slots=7") != textOf(rule + " state_pool=true"));
+  CHECK(textOf(rule + " mode=recurrent chunk=16") == textOf(rule + " mode=recurrent"));
+  CHECK(textOf(rule + " mode=chunk chunk=16") != textOf(rule + " mode=chunk"));
+  // What it is where it is not given depends on attributes that come after it, too.
+  CHECK(textOf("flash_attention total_q=9 packed=false seq_q=64 seq_k=90 heads=2 head_dim=64") == textOf(attention));
 }
 
 TEST_CASE("shapes follow flags and sums, and tensors that are not there are left out") {
@@ -353,8 +389,11 @@ static std::string lineOf(const std::vector<std::string> &words) {
 TEST_CASE("each change that means something makes another description, and no other change does") {
   // Own kernels have no schema of what their texts mean: UserKernelTest.cpp.
   const std::vector<std::string> lines = {"flash_attention heads=8 kv_heads=2 seq_q=300 seq_k=500 head_dim=128",
+                                          "flash_attention heads=8 kv_heads=2 seq_q=300 seq_k=500 head_dim=128 "
+                                          "total_q=301 total_k=501 packed=true",
                                           "fp8_block_matmul m=300 n=512 k=1024",
                                           "gated_delta_rule batch=2 tokens=600 qk_heads=4 v_heads=8 key_dim=128",
+                                          "gated_delta_rule batch=2 tokens=600 qk_heads=4 key_dim=128 state_pool=true",
                                           "grouped_fp8_block_matmul groups=4 m=700 n=512 k=1024",
                                           "matmul m=300 n=512 k=1024",
                                           "matmul m=300 n=512 k=1024 residual=true",
@@ -385,6 +424,7 @@ TEST_CASE("each change that means something makes another description, and no ot
     for (const AttributeSchema &attribute : (*findOp(words[0]))->attributes) {
       CAPTURE(attribute.name);
       const std::string name(attribute.name);
+      const bool meansSomething = isPresent(attribute.meansIf, *base);
       std::set<std::string> texts;
       size_t numEqual = 0;
       for (const std::string &value : distinctValues(attribute)) {
@@ -393,9 +433,14 @@ TEST_CASE("each change that means something makes another description, and no ot
         changed.push_back(name + "=" + value);
         Result<Description> description = parseDescription(lineOf(changed));
         if (description.ok()) {
+          const bool isNew = texts.insert(description->toString()).second;
           numEqual += description->toString() == text ? 1 : 0;
-          CHECK_MESSAGE(texts.insert(description->toString()).second, value);
+          CHECK_MESSAGE((isNew || !meansSomething), value);
         }
+      }
+      if (!meansSomething) {
+        CHECK(texts == std::set<std::string>{text});
+        continue;
       }
       CHECK(numEqual <= 1); // the value that it has without being given
       if (texts.size() > numEqual) {
@@ -421,6 +466,14 @@ TEST_CASE("ops are in the order of their names, and each table is sound") {
       }
       CHECK(names.insert(attribute.name).second);
       CHECK_FALSE(attribute.meaning.empty());
+    }
+    for (const AttributeSchema &attribute : op.attributes) {
+      CAPTURE(attribute.name);
+      std::string_view condition = attribute.meansIf;
+      condition.remove_prefix(condition.starts_with('!') ? 1 : 0);
+      const AttributeSchema *other = op.attribute(condition.substr(0, condition.find('=')));
+      CHECK((condition.empty() || (other && other->meansIf.empty() && !attribute.defaultValue.empty() &&
+                                   !attribute.choose && attribute.kind != AttributeSchema::Kind::Number)));
     }
     for (const TensorSchema &tensor : op.tensors) {
       bool known = !tensor.type.starts_with('@') || names.count(tensor.type.substr(1)) == 1;

@@ -62,6 +62,58 @@ TEST_SUITE("ops/SizeRules") {
     CHECK((*limits)[2].bound == 64);
   }
 
+  TEST_CASE("a row of scales is as long as the blocks of k, known at launch") {
+    const std::string fine = SizeRules().check({}).toString();
+    for (const char *op : {"fp8_block_matmul m=8 n=16 k=* a_scale_stride=4",
+                           "grouped_fp8_block_matmul groups=2 m=8 n=16 k=* a_scale_stride=4",
+                           "grouped_fp8_block_matmul groups=2 m=8 n=16 k=*<=512 masked=true a_scale_stride=4"}) {
+      CAPTURE(op);
+      CHECK(verdict(op, {"k"}, {300}) == fine);
+      CHECK(verdict(op, {"k"}, {512}) == fine);
+      auto limits = SizeRules(*parseDescription(op), {"k"}).sufficientLimits();
+      REQUIRE(limits);
+      CHECK((*limits)[0].bound == 512);
+    }
+    CHECK(verdict("fp8_block_matmul m=8 n=16 k=* a_scale_stride=4", {"k"}, {513}) ==
+          "dimension ceil(k/128) must be at most a_scale_stride 4: got 5");
+    const char *turned = "fp8_block_matmul m=* n=16 k=* a_scale_layout=col a_scale_stride=8";
+    CHECK(verdict(turned, {"m", "k"}, {8, 4096}) == fine);
+    CHECK(verdict(turned, {"m", "k"}, {9, 4096}) == "dimension m must be at most a_scale_stride 8: got 9");
+  }
+
+  TEST_CASE("the ends of windows are counted in 32 bits") {
+    const std::string fine = SizeRules().check({}).toString(), op = "flash_attention heads=1 head_dim=16 ";
+    constexpr int64_t kLargest = Dimension::kLargest, kWidest = 1 << 24;
+    auto refusal = [&](const std::string &rest) { return parseDescription(op + rest).status().toString(); };
+    const std::string largest = std::to_string(kLargest), widest = std::to_string(kWidest);
+    // Of static sizes.
+    CHECK(parseDescription(op + "seq_q=64 seq_k=" + largest).ok());
+    CHECK(parseDescription(op + "seq_q=64 window_left=" + widest + " seq_k=" + largest).ok());
+    CHECK(parseDescription(op + "seq_q=64 window_right=0 seq_k=" + largest).ok());
+    CHECK(
+        parseDescription(op + "seq_q=64 window_right=" + widest + " seq_k=" + std::to_string(kLargest - kWidest)).ok());
+    CHECK(refusal("seq_q=64 window_right=" + widest + " seq_k=" + std::to_string(kLargest - kWidest + 1)) ==
+          "dimension seq_k+window_right must be at most 2147483392: got 2147483393");
+    CHECK(refusal("seq_k=64 window_left=5 seq_q=" + largest) ==
+          "dimension seq_q+window_left must be at most 2147483392: got 2147483397");
+    // At a launch.
+    const std::string both = op + "seq_q=* seq_k=* window_left=100 window_right=200";
+    CHECK(verdict(both.c_str(), {"seq_q", "seq_k"}, {0, 0}) == fine);
+    CHECK(verdict(both.c_str(), {"seq_q", "seq_k"}, {kLargest - 100, kLargest - 200}) == fine);
+    CHECK(verdict(both.c_str(), {"seq_q", "seq_k"}, {kLargest - 99, 1}) ==
+          "dimension seq_q+window_left must be at most 2147483392: got 2147483393");
+    CHECK(verdict(both.c_str(), {"seq_q", "seq_k"}, {1, kLargest - 199}) ==
+          "dimension seq_k+window_right must be at most 2147483392: got 2147483393");
+    auto limits = SizeRules(*parseDescription(both), {"seq_q", "seq_k"}).sufficientLimits();
+    REQUIRE(limits);
+    CHECK((*limits)[0].bound == kLargest - 100);
+    CHECK((*limits)[1].bound == kLargest - 200);
+    // A window without an end leaves all sizes.
+    const std::string none = op + "seq_q=* seq_k=*";
+    CHECK(verdict(none.c_str(), {"seq_q", "seq_k"}, {kLargest, kLargest}) == fine);
+    CHECK((*SizeRules(*parseDescription(none), {"seq_q", "seq_k"}).sufficientLimits())[1].bound == kLargest);
+  }
+
   TEST_CASE("every such demand is about dimensions of its op") {
     for (const OpSchema &op : allOps()) {
       for (const auto &[multiple, factor] : op.multiples) {
@@ -85,7 +137,11 @@ TEST_SUITE("ops/SizeRules") {
       for (const ProductRule &rule : op.products) {
         for (std::string_view factor : rule.factors) {
           CAPTURE(factor);
-          std::string_view name = factor;
+          std::string_view name = factor.substr(0, factor.find('+'));
+          if (name.size() < factor.size()) {
+            REQUIRE(op.attribute(factor.substr(name.size() + 1)));
+            CHECK(op.attribute(factor.substr(name.size() + 1))->kind == AttributeSchema::Kind::Integer);
+          }
           if (factor.starts_with("ceil(")) {
             name = factor.substr(5, factor.find('/') - 5);
             CHECK(std::stoi(std::string(factor.substr(factor.find('/') + 1))) > 1);
