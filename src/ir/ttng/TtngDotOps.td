@@ -50,8 +50,10 @@ def Ttng_WarpGroupDotPartsOp : Ttng_Op<"warp_group_dot_parts", [
   let summary = "One warpgroup matrix product (wgmma) of columns in several parts: d_i = a * b_i + c_i";
   let description = [{
     The parts of B lie one behind the other in shared memory, in the same layout, so that one instruction reads them as the columns of one
-    matrix, though their count is no power of two: 144 as 128 and 16. It takes A once for all of them. Asynchronous: the results, and
-    the operands' buffers, may only be used after a `warp_group_dot_wait`. `useC` and encodings as those of `warp_group_dot`.
+    matrix, though their count is no power of two: 144 as 128 and 16. It takes A once for all of them. The lowering refuses parts that do
+    not, or at distances that are no constants: they are views of one buffer whose indices differ by constants. They have one panel of K,
+    and where K is not contiguous the first one has two panels of columns or more. Asynchronous: the results, and the operands' buffers,
+    may only be used after a `warp_group_dot_wait`. `useC` and encodings as those of `warp_group_dot`.
 
     ```mlir
     %d:2 = ttng.warp_group_dot_parts %a, [%b0, %b1], [%c0, %c1] : (!ttg.memdesc<64x64xf16, #s, #smem>, !ttg.memdesc<64x128xf16, #s, #smem>, !ttg.memdesc<64x16xf16, #s, #smem>, tensor<64x128xf32, #mma>, tensor<64x16xf32, #mma1>) -> (tensor<64x128xf32, #mma>, tensor<64x16xf32, #mma1>)
