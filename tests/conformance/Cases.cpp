@@ -717,6 +717,8 @@ const std::vector<checked::Problem> &edgeCases() {
       {"mla_decode batch=2 heads=16 max_kv=70 num_pages=150 page_size=1 splits=2 latent_dim=32 rope_dim=16 "
        "kv_cache_page_stride=51",
        {}},
+      // Elements that cp.async does not copy one by one, in rows that fill shared memory.
+      {"mla_decode heads=16 max_kv=130 num_pages=5 splits=2 kv_cache_stride=577", {}},
       {"mla_decode batch=* heads=* seq_q=* max_kv=* splits=* page_size=32 causal=true latent_dim=32 rope_dim=16 "
        "kv_cache_stride=49 kv_cache_page_stride=1571 block_table_stride=30",
        {{"batch", 3}, {"heads", 24}, {"seq_q", 3}, {"max_kv", 100}, {"num_pages", 12}, {"splits", 4}}},

@@ -24,16 +24,18 @@ using namespace mlir;
 
 namespace jitk::kernels {
 
-static GatheredTile chooseTile(const Target &target, int64_t rowSize) {
+static GatheredTile chooseTile(const Target &target, int64_t rowSize, bool copiesAreAsync) {
   // A row of 576 channels is 1152 bytes: the queries and a ring of two key tiles fill what shared memory there is.
+  // Rows that lie apart by no multiple of what cp.async copies need more of it on their way through registers.
   // The 512-wide output of 64 rows is 128 registers of 256 threads.
   uint32_t shared = sharedMemoryLimit(target.capability);
-  if (shared >= sharedMemoryLimit(90)) {
+  if (shared >= sharedMemoryLimit(90) && copiesAreAsync) {
     constexpr int64_t kLargestRow = 576;
     return {.rows = 64, .keys = rowSize <= kLargestRow ? 64 : 32, .numWarps = 8, .splitsKeys = true};
   }
-  return shared >= sharedMemoryLimit(80) ? GatheredTile{.rows = 64, .keys = 32, .numWarps = 8, .splitsKeys = true}
-                                         : GatheredTile{.rows = 32, .keys = 16, .numWarps = 8, .splitsKeys = true};
+  return shared >= sharedMemoryLimit(80) && copiesAreAsync
+             ? GatheredTile{.rows = 64, .keys = 32, .numWarps = 8, .splitsKeys = true}
+             : GatheredTile{.rows = 32, .keys = 16, .numWarps = 8, .splitsKeys = true};
 }
 
 Result<BuiltKernel> buildMlaDecode(const Description &description, const Target &target, MLIRContext &context) {
@@ -51,7 +53,9 @@ Result<BuiltKernel> buildMlaDecode(const Description &description, const Target 
   KernelSignature signature = declarePagedDecode(description, problem);
   KernelProgram program(context, signature, target);
   addScheduleStep(program, signature, description);
-  addGatheredStep(program, signature, problem, chooseTile(target, problem.keyDim), "mla_decode");
+  constexpr int64_t kLeastCopiedElements = 2; // 4 bytes
+  bool copiesAreAsync = haveStridesOf(description, {problem.keyCache}, kLeastCopiedElements);
+  addGatheredStep(program, signature, problem, chooseTile(target, problem.keyDim, copiesAreAsync), "mla_decode");
   addCombinationStep(program, signature, problem);
   return std::move(program).finish();
 }
