@@ -1,11 +1,20 @@
 #include "src/runtime/StandIn.h"
 
+#include "src/ops/OpSchema.h"
+
 namespace jitk {
+
+/// Whether the attribute is of no effect here, and so has one value of its own in every description.
+static bool isFixed(const Description &description, const std::string &name) {
+  Result<const OpSchema *> op = findOp(description.op());
+  const AttributeSchema *schema = op.ok() ? (*op)->attribute(name) : nullptr;
+  return schema && !schema->defaultValue.starts_with('@') && !isPresent(schema->meansIf, description);
+}
 
 Description generalize(const Description &description) {
   auto attributes = description.attributes();
   for (auto &[name, value] : attributes) {
-    if (auto *dimension = std::get_if<Dimension>(&value)) {
+    if (auto *dimension = std::get_if<Dimension>(&value); dimension && !isFixed(description, name)) {
       *dimension = Dimension{};
     }
     if (name == "configuration") {

@@ -16,7 +16,7 @@
 
 namespace jitk {
 
-/// The description with every dimension dynamic, without divisor and bound.
+/// The description with every dimension dynamic that means something, without divisor and bound.
 Description generalize(const Description &description);
 
 /// All functions are thread-safe. Launching neither locks nor allocates.

@@ -472,6 +472,7 @@ const std::vector<checked::Problem> &edgeCases() {
       {"fp8_block_matmul m=70 n=200 k=300 a_scale_layout=col a_scale_stride=72", {}},
       {"fp8_block_matmul m=* n=* k=* a_scale_layout=col", {{"m", 20}, {"n", 70}, {"k", 300}}},
       {"fp8_block_matmul m=70 n=200 k=1024 a_scale_stride=9", {}},
+      {"fp8_block_matmul m=70 n=200 k=* a_scale_stride=4", {{"k", 300}}},
 
       // grouped_fp8_block_matmul: runs of rows that are short or of no group, groups without rows, tails.
       {"grouped_fp8_block_matmul groups=3 m=700 n=200 k=304", {}},

@@ -1,6 +1,7 @@
 #include "src/runtime/Plan.h"
 
 #include "src/runtime/PlanFile.h"
+#include "src/runtime/StandIn.h"
 #include "tests/unit/runtime/Stub.h"
 
 #include <atomic>
@@ -51,6 +52,21 @@ struct OneWorker : StubRuntime {
 };
 
 } // namespace
+
+TEST_CASE("a general kernel has the description that a user would give of it") {
+  for (const char *line :
+       {"gated_delta_rule tokens=64 qk_heads=2 key_dim=64",
+        "gated_delta_rule tokens=64 qk_heads=2 key_dim=64 state_pool=true slots=7",
+        "flash_attention heads=4 seq_q=64 head_dim=64 causal=true window_right=3",
+        "flash_attention heads=4 seq_q=64 total_q=99 head_dim=64 packed=true", "matmul m=8 n=16 k=32"}) {
+    CAPTURE(line);
+    const Description general = generalize(*parseDescription(line));
+    CHECK(*parseDescription(general.toString()) == general);
+  }
+  CHECK_FALSE(generalize(*parseDescription("gated_delta_rule tokens=64 qk_heads=2 key_dim=64 state_pool=true slots=7"))
+                  .dimension("slots")
+                  .isStatic());
+}
 
 TEST_CASE("equal problems are prepared once") {
   StubRuntime stub;
