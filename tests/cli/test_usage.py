@@ -122,7 +122,7 @@ class Ops(CliTest):
             self.assertEqual(process.wait(), 0)
         lines = said.decode().splitlines()
         self.assertLessEqual(max(map(len, lines)), 120)
-        self.assertRegex(said.decode(), r"number of tiles\r?\n +and of keys")
+        self.assertRegex(said.decode(), r"number of\r?\n +tiles and of keys")
         self.assertGreater(max(map(len, self.jitk("ops", "mla_decode").stdout.splitlines())), 120)
 
     def test_json_has_the_schemas(self):
