@@ -42,6 +42,8 @@ struct Code {
 std::mutex mutex;                                                ///< guards all of FakeCuda but `numLaunches`
 char contextObjects[2 * FakeCuda::kMaximalDevices], eventObject; ///< primary contexts, then one of an engine for each
 std::vector<Code *> loaded;                                      ///< guarded by mutex
+/// What the host has written, in the order of the default stream; it is there when somebody has waited for it.
+std::vector<std::pair<CUdeviceptr, std::vector<unsigned char>>> unfinished; ///< guarded by mutex
 thread_local std::vector<void *> contexts;
 thread_local int captureMode = 0; ///< of this thread: 0 global, 1 thread-local, 2 relaxed
 
@@ -285,11 +287,25 @@ FAKE_EXPORT CUresult cuLinkDestroy(void *) {
   return CUDA_SUCCESS;
 }
 
+static void finishTransfers() {
+  std::lock_guard lock(mutex);
+  for (const auto &[destination, bytes] : std::exchange(unfinished, {})) {
+    std::memcpy(reinterpret_cast<void *>(destination), bytes.data(), bytes.size());
+  }
+}
+
+FAKE_EXPORT CUresult cuStreamSynchronize(CUstream) {
+  NOTE();
+  finishTransfers();
+  return CUDA_SUCCESS;
+}
+
 FAKE_EXPORT CUresult cuCtxSynchronize() {
   NOTE();
   if (!currentContext()) {
     return CUDA_ERROR_INVALID_CONTEXT;
   }
+  finishTransfers();
   std::lock_guard lock(mutex);
   if (forbidden(/*evenIfRelaxed=*/true)) {
     return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
@@ -345,25 +361,30 @@ FAKE_EXPORT CUresult cuMemAlloc_v2(CUdeviceptr *address, size_t bytes) {
 
 FAKE_EXPORT CUresult cuMemFree_v2(CUdeviceptr address) {
   NOTE();
+  finishTransfers();
   std::free(reinterpret_cast<void *>(address));
   return CUDA_SUCCESS;
 }
 
 FAKE_EXPORT CUresult cuMemcpyHtoD_v2(CUdeviceptr destination, const void *source, size_t bytes) {
   NOTE();
-  std::memcpy(reinterpret_cast<void *>(destination), source, bytes);
+  auto *from = static_cast<const unsigned char *>(source);
+  std::lock_guard lock(mutex);
+  unfinished.emplace_back(destination, std::vector<unsigned char>(from, from + bytes));
   return CUDA_SUCCESS;
 }
 
 FAKE_EXPORT CUresult cuMemcpyDtoH_v2(void *destination, CUdeviceptr source, size_t bytes) {
   NOTE();
+  finishTransfers();
   std::memcpy(destination, reinterpret_cast<const void *>(source), bytes);
   return CUDA_SUCCESS;
 }
 
 FAKE_EXPORT CUresult cuMemsetD8_v2(CUdeviceptr destination, unsigned char value, size_t bytes) {
   NOTE();
-  std::memset(reinterpret_cast<void *>(destination), value, bytes);
+  std::lock_guard lock(mutex);
+  unfinished.emplace_back(destination, std::vector<unsigned char>(bytes, value));
   return CUDA_SUCCESS;
 }
 

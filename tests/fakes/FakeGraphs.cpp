@@ -42,7 +42,6 @@ FAKE_EXPORT int cuStreamCreate(void **stream, unsigned) {
   return note(__func__);
 }
 FAKE_EXPORT int cuStreamDestroy_v2(void *) { return note(__func__); }
-FAKE_EXPORT int cuStreamSynchronize(void *) { return note(__func__); }
 FAKE_EXPORT int cuStreamBeginCapture_v2(void *, int) {
   launchesAtCapture = fake_cuda()->numLaunches;
   return note(__func__);

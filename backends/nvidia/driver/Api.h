@@ -127,6 +127,7 @@ using LaunchConfig = DirectLaunchConfig;
   REQUIRED(memcpyHtoD, cuMemcpyHtoD_v2, (CUdeviceptr destination, const void *source, size_t bytes))                   \
   REQUIRED(memcpyDtoH, cuMemcpyDtoH_v2, (void *destination, CUdeviceptr source, size_t bytes))                         \
   REQUIRED(memsetD8, cuMemsetD8_v2, (CUdeviceptr destination, unsigned char value, size_t bytes))                      \
+  REQUIRED(streamSynchronize, cuStreamSynchronize, (CUstream stream))                                                  \
   REQUIRED(moduleLoadData, cuModuleLoadData, (CUmodule * module, const void *image))                                   \
   REQUIRED(moduleUnload, cuModuleUnload, (CUmodule module))                                                            \
   REQUIRED(moduleGetFunction, cuModuleGetFunction, (CUfunction * function, CUmodule module, const char *name))         \

@@ -89,7 +89,8 @@ Status CudaDevice::copyToDevice(uint64_t destination, const void *source, size_t
   }
   CurrentContext current(driver(), context_->handle());
   JITK_TRY(current.status());
-  return driver().check(driver()->memcpyHtoD(destination, source, bytes), "cuMemcpyHtoD");
+  JITK_TRY(driver().check(driver()->memcpyHtoD(destination, source, bytes), "cuMemcpyHtoD"));
+  return finishTransfer();
 }
 
 Status CudaDevice::copyToHost(void *destination, uint64_t source, size_t bytes) {
@@ -107,7 +108,13 @@ Status CudaDevice::fill(uint64_t destination, uint8_t value, size_t bytes) {
   }
   CurrentContext current(driver(), context_->handle());
   JITK_TRY(current.status());
-  return driver().check(driver()->memsetD8(destination, value, bytes), "cuMemsetD8");
+  JITK_TRY(driver().check(driver()->memsetD8(destination, value, bytes), "cuMemsetD8"));
+  return finishTransfer();
+}
+
+Status CudaDevice::finishTransfer() {
+  constexpr CUstream kDefaultStream = nullptr;
+  return driver().check(driver()->streamSynchronize(kDefaultStream), "cuStreamSynchronize");
 }
 
 Status CudaDevice::encodeTensorMap(void *map, uint32_t elementType, uint64_t address, std::span<const uint64_t> sizes,

@@ -310,6 +310,19 @@ TEST_CASE("memory is copied, filled and freed") {
   CHECK(device->copyToDevice(0, nullptr, 0).ok());
 }
 
+TEST_CASE("what is filled or copied is there for streams that wait for nothing") {
+  Fixture fixture;
+  std::shared_ptr<Device> device = fixture.device();
+  uint64_t address = *device->allocate(16);
+  const auto *there = reinterpret_cast<const volatile uint8_t *>(address);
+  REQUIRE(device->fill(address, 0xab, 16).ok());
+  CHECK(there[15] == 0xab);
+  const uint8_t value = 7;
+  REQUIRE(device->copyToDevice(address, &value, 1).ok());
+  CHECK(there[0] == 7);
+  CHECK(device->free(address).ok());
+}
+
 TEST_CASE("each failure of the driver has its own code and names the function") {
   struct Row {
     const char *symbol;
