@@ -62,12 +62,12 @@ class Part:
 # In the order of what is asked for most: what comes last has what the others leave.
 PARTS = [
     Part("matmul", 95, ["matmul.txt"]),
-    Part("fp8", 50, ["fp8_block_matmul.txt"]),
+    Part("fp8", 62, ["fp8_block_matmul.txt"]),
     Part("attention", 110,
          ["flash_attention.txt", "paged_attention.txt", "varlen.txt", "packed.txt", "windows.txt",
           "flash_attention_grid.txt"],
          "torch_attention.py", ("--rounds", "2"), modules=("torch",)),
-    Part("peers", 60, ["peers.txt"], "bench_peers.py", modules=("torch", "triton")),
+    Part("peers", 50, ["peers.txt"], "bench_peers.py", modules=("torch", "triton")),
     Part("grouped", 50, ["grouped_fp8_block_matmul.txt"]),
     Part("mla", 35, ["mla_decode.txt"], options=("--peer", "none", "--pause", "10")),
     Part("gated", 115, ["gated_delta_rule.txt"], options=("--peer", "none", "--pause", "10")),
@@ -198,7 +198,9 @@ def main():
     options = parser.parse_args()
     if (options.binaries is None) == (options.merge is None):
         parser.error("either BINARIES or --merge must be given")
-    options.command = " ".join(["measure.py", *sys.argv[1:]])
+    # Where a folder lies on the machine that measured is nobody else's.
+    words = [os.path.basename(word) if os.path.isabs(word) else word for word in sys.argv[1:]]
+    options.command = " ".join(["measure.py", *words])
     if options.merge:
         document = joined([json.loads(path.read_text(encoding="utf-8")) for path in options.merge])
     else:
