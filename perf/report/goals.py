@@ -74,7 +74,8 @@ GOALS = [
     Goal("flash_attention", "Triton", "", 1.40),
 ]
 
-EXPLANATION = ("DeepGEMM's and FlashAttention 3's figures are those of another H200. Their ratios to a yardstick, which both runs "
+EXPLANATION = ("In the same run stand DeepGEMM's own kernels; its published figures and FlashAttention 3's are those of another H200. "
+               "Their ratios to a yardstick, which both runs "
                "have, tell more than their times; of most of DeepGEMM's shapes its time alone is published, and \"or its time\" "
                "takes the yardsticks of the two cards as equal there. jitk rests before each turn, so that rested pairs are the "
                "like; of 16384 queries there is a pair of a card under load alone, and a row that counts it too.")

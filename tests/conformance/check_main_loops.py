@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""check_main_loops.py <jitk> <plan>: no loop of a kernel that runs products on tensor cores touches local memory, and what is
-spilled outside of them is known.
+"""check_main_loops.py <jitk> <plan>: no loop of a kernel that runs products on tensor cores touches local memory, or waits for
+all of the CTA's threads where its warps have roles; and what is spilled outside of them is known.
 
 The plan's kernels are compiled for sm_90a, assembled by ptxas, and read back with nvdisasm. Of each the loops with products
 and without an inner one that has some are looked at; a kernel with none is a failure. Exit status 77 without either tool."""
@@ -20,6 +20,9 @@ SKIPPED = 77
 MOST_SPILLED = {"fp8_block_matmul": 64, "grouped_fp8_block_matmul": 64, "flash_attention": 16}
 PRODUCT = re.compile(r"\b[A-Z]*(GMMA|HMMA|IMMA|QMMA)\b")
 LOCAL = re.compile(r"\b(LDL|STL)\b")
+# Of all threads of the CTA: those of some name how many.
+MEETING = re.compile(r"\bBAR\.(SYNC|RED)\S*\s+[^,]+$")
+ROLES = re.compile(r"\bUSETMAXREG\b")  # registers change hands between them
 INSTRUCTION = re.compile(r"/\*[0-9a-f]{4,}\*/\s+(.*?)\s*;")
 TARGET = re.compile(r"`\((\S+?)\)")
 
@@ -130,10 +133,13 @@ def check(jitk, kernel, ptxas, nvdisasm, folder):
     wrong, loops = [], 0
     for name, lines in functions(listing):
         blocks = Blocks(lines)
+        has_roles = blocks.count(range(len(blocks.blocks)), ROLES) > 0
         for body in blocks.main_loops():
             loops += 1
             if local := blocks.count(body, LOCAL):
                 wrong.append(f"{name}: a loop with {blocks.count(body, PRODUCT)} products has {local} accesses of local memory")
+            if has_roles and (meetings := blocks.count(body, MEETING)):
+                wrong.append(f"{name}: a loop with {blocks.count(body, PRODUCT)} products has {meetings} barriers of the CTA")
     if not loops:
         wrong.append("no loop with products was found")
     if spilled > (most := MOST_SPILLED.get(kernel["op"], 0)):
