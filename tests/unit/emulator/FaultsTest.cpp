@@ -341,11 +341,10 @@ TEST_SUITE("emulator/Faults") {
     }
   }
 
-  TEST_CASE("a proxy fence after one arrival of cp.async covers no copies of the next") {
-    // Each thread copies into two slots with an mbarrier each; a bulk store reads the second one.
-    const auto text = [](const std::string &fence) {
-      return kernel("%in: !llvm.ptr<1>, %out: !llvm.ptr<1>",
-                    globalOf("source", "in", 4) + sharedOf("own", 4) + first + R"(
+  // Each thread copies into two slots, each of which has an mbarrier that its copies arrive at; then `body`.
+  static std::string copiesIntoTwoSlots(const std::string &body) {
+    return kernel("%in: !llvm.ptr<1>, %out: !llvm.ptr<1>",
+                  globalOf("source", "in", 4) + sharedOf("own", 4) + first + R"(
       %bar = llvm.add %smem, %c512 : i32
       %bar2 = llvm.add %bar, %c8 : i32
       %slot2 = llvm.add %smem, %c256 : i32
@@ -358,6 +357,13 @@ TEST_SUITE("emulator/Faults") {
       ptx.inst "cp.async.ca.4"(%true, %own2, %source, %c4) : (i1, i32, !llvm.ptr<1>, i32) -> ()
       ptx.inst "cp.async.mbarrier.arrive.noinc"(%bar2) : (i32) -> ()
       ptx.inst "mbarrier.wait.parity"(%true, %bar, %c0) : (i1, i32, i32) -> ()
+)" + body);
+  }
+
+  TEST_CASE("a proxy fence after one arrival of cp.async covers no copies of the next") {
+    // A bulk store reads the second slot.
+    const auto text = [](const std::string &fence) {
+      return copiesIntoTwoSlots(R"(
       ptx.inst "fence.proxy.async.shared::cta"() : () -> ()
       ptx.inst "mbarrier.wait.parity"(%true, %bar2, %c0) : (i1, i32, i32) -> ()
       )" + fence + R"(
@@ -379,26 +385,15 @@ TEST_SUITE("emulator/Faults") {
   }
 
   TEST_CASE("an arrival of cp.async leaves later copies in flight") {
-    const std::string text = kernel("%in: !llvm.ptr<1>", globalOf("source", "in", 4) + sharedOf("own", 4) + first + R"(
-      %bar = llvm.add %smem, %c512 : i32
-      %bar2 = llvm.add %bar, %c8 : i32
-      %own2 = llvm.add %own, %c256 : i32
-      ptx.inst "mbarrier.init"(%first, %bar, %c32) : (i1, i32, i32) -> ()
-      ptx.inst "mbarrier.init"(%first, %bar2, %c32) : (i1, i32, i32) -> ()
-      )" + barrier + R"(
-      ptx.inst "cp.async.ca.4"(%true, %own, %source, %c4) : (i1, i32, !llvm.ptr<1>, i32) -> ()
-      ptx.inst "cp.async.mbarrier.arrive.noinc"(%bar) : (i32) -> ()
-      ptx.inst "cp.async.ca.4"(%true, %own2, %source, %c4) : (i1, i32, !llvm.ptr<1>, i32) -> ()
-      ptx.inst "cp.async.mbarrier.arrive.noinc"(%bar2) : (i32) -> ()
-      ptx.inst "mbarrier.wait.parity"(%true, %bar, %c0) : (i1, i32, i32) -> ()
+    const std::string text = copiesIntoTwoSlots(R"(
       %v = ptx.inst "ld.shared.b32"(%true, %own2) : (i1, i32) -> i32
       ptx.inst "mbarrier.wait.parity"(%true, %bar2, %c0) : (i1, i32, i32) -> ()
 )");
     for (const DeviceOptions &options : allModes()) {
       Machine machine(options);
-      const uint64_t in = machine.upload(std::vector<int32_t>(32, 7));
+      const uint64_t in = machine.upload(std::vector<int32_t>(32, 7)), out = machine.allocate(128);
       if (options.mode == AsyncMode::Deferred) {
-        CHECK(foundOnly(machine.run(text, 32, {in}, shared(1024)), FindingKind::Pending));
+        CHECK(foundOnly(machine.run(text, 32, {in, out}, shared(1024)), FindingKind::Pending));
       }
     }
   }
