@@ -16,6 +16,7 @@ public:
   mlir::Value capped(KernelBuilder &builder, mlir::Value products) const;
 
   double factor() const { return factor_; }
+  bool isCapped() const { return ofTanh_ != 0; }
 
 private:
   double ofTanh_ = 0; ///< 0: no cap
