@@ -5,9 +5,8 @@
 //
 //   rounds of CTAs   the fewest that keep 90 % of the multiprocessors busy, else those that keep most of them busy; as
 //                    many parts as they take
-//   idle parts       of few sequences that are cut, not every part gets work: so many more are made that as many have
-//   it
-//                    as the rounds take, if all sequences are as long as they may be
+//   idle parts       of few sequences that are cut, not every part gets work: so many more are made that as many
+//                    have it as the rounds take, if all sequences are as long as they may be
 //
 // A dynamic dimension counts as its bound; without one, heads count as one, and sequences and keys as many.
 

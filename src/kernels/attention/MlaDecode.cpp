@@ -6,8 +6,7 @@
 //   Q rows    |                           |     |   S = Q K^T over all channels, in registers
 //             +---------------------------+-----+
 //             +---------------------------+-----+
-//   K page    |  also V                   |     |   one gathered tile in shared memory, `tile.keys` rows; a ring of
-//   them
+//   K page    |  also V                   |     |   gathered tiles of `tile.keys` rows, in a ring
 //             +---------------------------+-----+
 //             +---------------------------+
 //   O rows    |  warpgroup 0 | warpgroup 1|         O += P V, in registers; P crosses warps through shared memory
