@@ -198,7 +198,11 @@ Status DiskStore::publish(const Entry &entry) {
     nameProgram(name, programFileOf(entry.programKey()));
   }
   if (!isKnown || !addToWalk(bytes.size())) {
-    (void)evict(maximalBytes_);
+    // One process at a time; the others' next publication does what this one leaves.
+    KeyLock lock = KeyLock::tryAcquire(lockFolder(), kEvictionLock);
+    if (lock.outcome() != KeyLock::Outcome::TimedOut) {
+      (void)evict(maximalBytes_);
+    }
   }
   return okStatus();
 }
@@ -330,11 +334,6 @@ std::vector<DiskStore::Listed> DiskStore::listFiles() {
 }
 
 Status DiskStore::evict(uint64_t bytes) {
-  // One process at a time; the others' next publication does what this one leaves.
-  KeyLock lock = KeyLock::tryAcquire(lockFolder(), kEvictionLock);
-  if (lock.outcome() == KeyLock::Outcome::TimedOut) {
-    return okStatus();
-  }
   Walk walk = {.bytes = 0, .folderTime = folderTime(), .when = std::chrono::steady_clock::now()};
   std::vector<Listed> files = listFiles();
   uint64_t total = 0;
@@ -412,6 +411,13 @@ std::vector<DiskStore::Item> DiskStore::list(bool quarantineDamaged) {
 
 Status DiskStore::collect(uint64_t bytes) {
   removeQuarantine();
+  // Others hold it for as long as removing takes, and a process that is being started for as long as that does.
+  constexpr std::chrono::seconds kPatience(10);
+  KeyLock lock =
+      KeyLock::acquire(lockFolder(), kEvictionLock, std::chrono::steady_clock::now() + kPatience, /*done=*/nullptr);
+  if (lock.outcome() == KeyLock::Outcome::TimedOut) {
+    return unavailable("cannot remove entries of " + path_ + ": another process is removing some").atStage("store");
+  }
   return evict(bytes);
 }
 

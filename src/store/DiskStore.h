@@ -83,7 +83,7 @@ public:
   /// Everything there, read and checked. With `quarantine`, what is damaged is moved there.
   std::vector<Item> list(bool quarantine);
   /// Drops least recently used entries until at most `bytes` are left, and all of the quarantine.
-  /// Fails with Unavailable where one cannot be removed.
+  /// Waits for other processes that do so, for at most ten seconds. Fails with Unavailable where one cannot be removed.
   Status collect(uint64_t bytes);
 
 private:
@@ -118,6 +118,7 @@ private:
   bool removeFolder(const std::string &name);
   /// Least recently used first. Removes abandoned temporary files on the way.
   std::vector<Listed> listFiles();
+  /// The lock of evictions is held.
   Status evict(uint64_t bytes);
   /// Nanoseconds of the epoch; -1 if they cannot be had.
   int64_t folderTime() const;

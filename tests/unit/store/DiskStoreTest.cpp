@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <fstream>
 #include <sys/stat.h>
+#include <thread>
 #include <unistd.h>
 
 using namespace jitk;
@@ -193,6 +194,22 @@ TEST_CASE("a list tells good entries from damaged ones") {
   CHECK(fixture.store->list(/*quarantine=*/true).size() == 2);
   CHECK_FALSE(fs::exists(fixture.file(sampleKey("b"))));
   CHECK(fixture.store->list(/*quarantine=*/true).size() == 1);
+}
+
+TEST_CASE("collecting waits for those who do so") {
+  Fixture fixture;
+  REQUIRE(fixture.store->publish(sampleEntry(sampleKey("a"))).ok());
+  constexpr int64_t kEvictionLock = INT64_MAX - 1; // of all versions that share a folder
+  File folder(::open(fixture.store->folder().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  KeyLock others = KeyLock::tryAcquire(folder, kEvictionLock);
+  REQUIRE(others.held());
+  std::thread leaves([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    others = KeyLock();
+  });
+  CHECK(fixture.store->collect(0).ok());
+  CHECK(fixture.store->list(false).empty());
+  leaves.join();
 }
 
 TEST_CASE("collecting to nothing leaves nothing") {
