@@ -412,9 +412,9 @@ JITK_API jitk_status_t jitk_device_allocate(jitk_device_t device, size_t bytes, 
 JITK_API jitk_status_t jitk_device_free(jitk_device_t device, uint64_t address, jitk_error_t *error);
 /*
  * These wait until the bytes are there, so that work of any stream finds them, and for no other work than that of the
- * default stream and of streams that it waits for. 0 bytes need no pointer. The caller's threads must
- * not touch the same bytes meanwhile. Fail with INVALID_ARGUMENT for bytes outside of an allocation, as far as the
- * device notices, DEVICE_LOST after a fault.
+ * default stream and of streams that it waits for. 0 bytes need no pointer. The caller's threads must not touch the
+ * same bytes meanwhile. Fail with INVALID_ARGUMENT for bytes outside of an allocation, as far as the device notices,
+ * DEVICE_LOST after a fault.
  */
 JITK_API jitk_status_t jitk_device_copy_to_device(jitk_device_t device, uint64_t destination, const void *source,
                                                   size_t bytes, jitk_error_t *error);
@@ -895,8 +895,8 @@ JITK_API jitk_status_t jitk_store_export(jitk_runtime_t runtime, const char *pat
 JITK_API jitk_status_t jitk_store_import(jitk_runtime_t runtime, const char *path, size_t *count, jitk_error_t *error);
 /*
  * Removes least recently used entries until the store holds at most `bytes`, and all of the quarantine. Kernels that
- * are loaded or in memory are not touched. Fails with UNAVAILABLE without a disk store, or if entries cannot be
- * removed.
+ * are loaded or in memory are not touched. Waits for other processes that remove entries, for ten seconds at most.
+ * Fails with UNAVAILABLE without a disk store, if they take longer, or if entries cannot be removed.
  */
 JITK_API jitk_status_t jitk_store_collect(jitk_runtime_t runtime, uint64_t bytes, jitk_error_t *error);
 
