@@ -305,15 +305,39 @@ class Measure(unittest.TestCase):
         self.assertEqual([row["median_us"] for row in document["problems"]], [200.0, 55.0])
         self.assertNotIn("not_measured", document["runs"][0])
 
-    def test_the_kernels_of_deepgemm_are_for_one_part(self):
+    def test_the_kernels_of_deepgemm_are_for_products_of_fp8(self):
         self.doCleanups()
         options = argparse.Namespace(deepgemm=pathlib.Path("kernels"))
         for part in measure.parts_of(options):
             command, _ = part.command(pathlib.Path("build"), pathlib.Path("out/part"), 60)
             given = " ".join(command).partition("--deepgemm ")[2].split(" ")[0]
             # From wherever the part runs.
-            self.assertEqual(given, str(pathlib.Path("kernels").resolve()) if part.name == "fp8" else "", part.name)
+            self.assertEqual(given, str(pathlib.Path("kernels").resolve()) if part.name in ("fp8", "grouped") else "", part.name)
         self.assertEqual(measure.parts_of(argparse.Namespace(deepgemm=None)), measure.PARTS)
+
+    def test_a_part_has_what_those_behind_it_do_not_need(self):
+        first, second, last = (measure.Part(name, seconds, []) for name, seconds in (("a", 20), ("b", 30), ("c", 50)))
+        self.assertEqual(measure.limit_of(first, [second, last], 110), 30)
+        self.assertEqual(measure.limit_of(second, [last], 80), 30)
+        self.assertEqual(measure.limit_of(last, [], 50), 50)
+        # Where there is too little each has its share.
+        self.assertEqual(measure.limit_of(first, [second, last], 50), 10)
+        self.assertEqual(measure.limit_of(second, [last], 40), 15)
+
+    def test_what_goals_are_read_from_has_all_turns(self):
+        self.doCleanups()
+        published = json.loads((ROOT / "perf/report/published.json").read_text())["figures"]
+        first = {}
+        for part in measure.PARTS:
+            for problem in part.problems():
+                first.setdefault(problem, part)
+        for problem in {each["problem"] for each in published}:
+            self.assertNotIn("--rounds", first[problem].options, problem)
+        self.assertNotIn("--rounds", next(part for part in measure.PARTS if part.name == "peers").options)
+
+    def test_all_parts_have_time(self):
+        self.doCleanups()
+        self.assertLessEqual(sum(part.seconds for part in measure.PARTS), 505)
 
     def test_each_part_names_lists_and_a_program_that_are_there(self):
         self.doCleanups()
