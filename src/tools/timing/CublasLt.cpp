@@ -1,6 +1,7 @@
 #include "src/tools/timing/CublasLt.h"
 
-#include <dlfcn.h>
+#include "src/tools/timing/DynamicLibrary.h"
+
 #include <stdexcept>
 #include <vector>
 
@@ -28,7 +29,6 @@ struct HeuristicResult {
 } // namespace
 
 struct CublasLt::Library {
-  void *library = nullptr;
   void *handle = nullptr;
   Status (*create)(void **) = nullptr;
   Status (*destroy)(void *) = nullptr;
@@ -44,13 +44,6 @@ struct CublasLt::Library {
   Status (*heuristic)(void *, void *, void *, void *, void *, void *, void *, int, HeuristicResult *, int *) = nullptr;
   Status (*run)(void *, void *, const void *, const void *, void *, const void *, void *, const void *, const void *,
                 void *, void *, void *, const Algorithm *, void *, size_t, void *) = nullptr;
-
-  template <typename T> void load(T &function, const char *name) {
-    function = reinterpret_cast<T>(dlsym(library, name));
-    if (!function) {
-      throw std::runtime_error(std::string("cuBLASLt lacks ") + name);
-    }
-  }
 };
 
 static void check(Status status, const char *what) {
@@ -60,29 +53,22 @@ static void check(Status status, const char *what) {
 }
 
 CublasLt::CublasLt() : library_(std::make_unique<Library>()) {
-  for (const char *name :
-       {"libcublasLt.so.13", "libcublasLt.so.12", "libcublasLt.so", "/usr/local/cuda/lib64/libcublasLt.so"}) {
-    if ((library_->library = dlopen(name, RTLD_NOW | RTLD_LOCAL))) {
-      break;
-    }
-  }
-  if (!library_->library) {
-    throw std::runtime_error(std::string("cuBLASLt cannot be opened: ") + dlerror());
-  }
+  DynamicLibrary opened(
+      "cuBLASLt", {"libcublasLt.so.13", "libcublasLt.so.12", "libcublasLt.so", "/usr/local/cuda/lib64/libcublasLt.so"});
   Library &l = *library_;
-  l.load(l.create, "cublasLtCreate");
-  l.load(l.destroy, "cublasLtDestroy");
-  l.load(l.descCreate, "cublasLtMatmulDescCreate");
-  l.load(l.descDestroy, "cublasLtMatmulDescDestroy");
-  l.load(l.descSet, "cublasLtMatmulDescSetAttribute");
-  l.load(l.layoutCreate, "cublasLtMatrixLayoutCreate");
-  l.load(l.layoutDestroy, "cublasLtMatrixLayoutDestroy");
-  l.load(l.layoutSet, "cublasLtMatrixLayoutSetAttribute");
-  l.load(l.preferenceCreate, "cublasLtMatmulPreferenceCreate");
-  l.load(l.preferenceDestroy, "cublasLtMatmulPreferenceDestroy");
-  l.load(l.preferenceSet, "cublasLtMatmulPreferenceSetAttribute");
-  l.load(l.heuristic, "cublasLtMatmulAlgoGetHeuristic");
-  l.load(l.run, "cublasLtMatmul");
+  opened.load(l.create, "cublasLtCreate");
+  opened.load(l.destroy, "cublasLtDestroy");
+  opened.load(l.descCreate, "cublasLtMatmulDescCreate");
+  opened.load(l.descDestroy, "cublasLtMatmulDescDestroy");
+  opened.load(l.descSet, "cublasLtMatmulDescSetAttribute");
+  opened.load(l.layoutCreate, "cublasLtMatrixLayoutCreate");
+  opened.load(l.layoutDestroy, "cublasLtMatrixLayoutDestroy");
+  opened.load(l.layoutSet, "cublasLtMatrixLayoutSetAttribute");
+  opened.load(l.preferenceCreate, "cublasLtMatmulPreferenceCreate");
+  opened.load(l.preferenceDestroy, "cublasLtMatmulPreferenceDestroy");
+  opened.load(l.preferenceSet, "cublasLtMatmulPreferenceSetAttribute");
+  opened.load(l.heuristic, "cublasLtMatmulAlgoGetHeuristic");
+  opened.load(l.run, "cublasLtMatmul");
   check(l.create(&l.handle), "create");
 }
 

@@ -1,7 +1,8 @@
 #include "src/tools/timing/Gpu.h"
 
+#include "src/tools/timing/DynamicLibrary.h"
+
 #include <algorithm>
-#include <dlfcn.h>
 #include <stdexcept>
 #include <utility>
 
@@ -10,7 +11,6 @@ namespace jitk::timing {
 using Code = int;
 
 struct Gpu::Api {
-  void *library = nullptr;
   Code (*init)(unsigned) = nullptr;
   Code (*driverGetVersion)(int *) = nullptr;
   Code (*primaryCtxRetain)(void **, int) = nullptr;
@@ -31,36 +31,27 @@ struct Gpu::Api {
   Code (*memcpyDtoDAsync)(uint64_t, uint64_t, size_t, void *) = nullptr;
   Code (*memGetInfo)(size_t *, size_t *) = nullptr;
 
-  Api() : library(dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL)) {
-    if (!library) {
-      throw std::runtime_error(std::string("the CUDA driver cannot be opened: ") + dlerror());
-    }
-    load(init, "cuInit");
-    load(driverGetVersion, "cuDriverGetVersion");
-    load(primaryCtxRetain, "cuDevicePrimaryCtxRetain");
-    load(ctxSetCurrent, "cuCtxSetCurrent");
-    load(streamCreate, "cuStreamCreate");
-    load(streamDestroy, "cuStreamDestroy_v2");
-    load(streamSynchronize, "cuStreamSynchronize");
-    load(streamBeginCapture, "cuStreamBeginCapture_v2");
-    load(streamEndCapture, "cuStreamEndCapture");
-    load(graphInstantiate, "cuGraphInstantiateWithFlags");
-    load(graphLaunch, "cuGraphLaunch");
-    load(graphDestroy, "cuGraphDestroy");
-    load(graphExecDestroy, "cuGraphExecDestroy");
-    load(eventCreate, "cuEventCreate");
-    load(eventDestroy, "cuEventDestroy_v2");
-    load(eventRecord, "cuEventRecord");
-    load(eventElapsed, "cuEventElapsedTime");
-    load(memcpyDtoDAsync, "cuMemcpyDtoDAsync_v2");
-    load(memGetInfo, "cuMemGetInfo_v2");
-  }
-
-  template <typename T> void load(T &function, const char *name) {
-    function = reinterpret_cast<T>(dlsym(library, name));
-    if (!function) {
-      throw std::runtime_error(std::string("the CUDA driver lacks ") + name);
-    }
+  Api() {
+    DynamicLibrary driver = openDriver();
+    driver.load(init, "cuInit");
+    driver.load(driverGetVersion, "cuDriverGetVersion");
+    driver.load(primaryCtxRetain, "cuDevicePrimaryCtxRetain");
+    driver.load(ctxSetCurrent, "cuCtxSetCurrent");
+    driver.load(streamCreate, "cuStreamCreate");
+    driver.load(streamDestroy, "cuStreamDestroy_v2");
+    driver.load(streamSynchronize, "cuStreamSynchronize");
+    driver.load(streamBeginCapture, "cuStreamBeginCapture_v2");
+    driver.load(streamEndCapture, "cuStreamEndCapture");
+    driver.load(graphInstantiate, "cuGraphInstantiateWithFlags");
+    driver.load(graphLaunch, "cuGraphLaunch");
+    driver.load(graphDestroy, "cuGraphDestroy");
+    driver.load(graphExecDestroy, "cuGraphExecDestroy");
+    driver.load(eventCreate, "cuEventCreate");
+    driver.load(eventDestroy, "cuEventDestroy_v2");
+    driver.load(eventRecord, "cuEventRecord");
+    driver.load(eventElapsed, "cuEventElapsedTime");
+    driver.load(memcpyDtoDAsync, "cuMemcpyDtoDAsync_v2");
+    driver.load(memGetInfo, "cuMemGetInfo_v2");
   }
 };
 
@@ -127,10 +118,13 @@ double Gpu::replay(const Graph &graph) const {
 
 void Gpu::synchronize() const { check(api_->streamSynchronize(stream_), "cuStreamSynchronize"); }
 
+void Gpu::copy(uint64_t to, uint64_t from, size_t bytes, void *stream) const {
+  check(api_->memcpyDtoDAsync(to, from, bytes, stream), "cuMemcpyDtoDAsync");
+}
+
 void Gpu::repeat(uint64_t address, size_t patternBytes, size_t totalBytes) const {
   for (size_t done = patternBytes; done < totalBytes; done += patternBytes) {
-    check(api_->memcpyDtoDAsync(address + done, address, std::min(patternBytes, totalBytes - done), stream_),
-          "cuMemcpyDtoDAsync");
+    copy(address + done, address, std::min(patternBytes, totalBytes - done), stream_);
   }
   synchronize();
 }

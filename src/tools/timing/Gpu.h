@@ -43,6 +43,8 @@ public:
   /// Microseconds that one replay takes on the device.
   double replay(const Graph &graph) const;
   void synchronize() const;
+  /// Enqueues a copy from one place of the device's memory to another on a stream.
+  void copy(uint64_t to, uint64_t from, size_t bytes, void *stream) const;
   /// Fills memory with copies of its first `patternBytes` bytes.
   void repeat(uint64_t address, size_t patternBytes, size_t totalBytes) const;
   /// Of the device's memory, as the driver sees it now.
