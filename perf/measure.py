@@ -171,6 +171,12 @@ def parts_of(options):
     return [dataclasses.replace(part, options=part.options + given) if part.name in DEEPGEMM_PARTS else part for part in PARTS]
 
 
+def sources_of(folder):
+    """What DeepGEMM's kernels in a folder were compiled of, as perf/peers/deepgemm.py notes it; nothing where it has not."""
+    file = folder / "sources.json" if folder else None
+    return json.loads(file.read_text(encoding="utf-8")) if file and file.exists() else {}
+
+
 def measured(options):
     chosen = [part for part in parts_of(options) if not options.only or part.name in options.only]
     unknown = set(options.only or ()) - {part.name for part in PARTS}
@@ -188,6 +194,8 @@ def measured(options):
         record, rows = run(part, options.binaries.resolve(), folder, max(limit, 1))
         print(f"-- {part.name}: {record['status']}, {len(rows)} problems in {record['seconds']} s, "
               f"{len(record.get('not_measured', []))} not measured", flush=True)
+        if part.name in DEEPGEMM_PARTS and sources_of(options.deepgemm):
+            record["deepgemm"] = sources_of(options.deepgemm)
         document["device"] = document["device"] or record.get("device", "")
         document["runs"].append(record)
         document["problems"] += rows

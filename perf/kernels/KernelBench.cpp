@@ -18,8 +18,8 @@
 #include "src/tools/timing/CublasPeer.h"
 
 #include "perf/commit/Commit.h"
+#include "perf/kernels/DeepGemmPeer.h"
 #include "perf/kernels/Report.h"
-#include "perf/peers/DeepGemm.h"
 #include "perf/peers/SeparateEpilogue.h"
 
 #include <CLI/CLI.hpp>
@@ -182,7 +182,7 @@ public:
       }
     }
     if (!options.deepGemm.empty()) {
-      deepGemm_ = std::make_unique<timing::DeepGemm>(options.deepGemm);
+      deepGemm_ = std::make_unique<DeepGemmPeer>(device_, gpu_, options.deepGemm);
     }
   }
 
@@ -198,7 +198,8 @@ private:
   struct Peer {
     std::string name;
     std::function<void(void *)> enqueue;
-    std::string roundedTo = {}; ///< before the type of the result; empty: nothing is
+    std::string roundedTo = {};                    ///< before the type of the result; empty: nothing is
+    std::function<void(void *)> enqueueIntoC = {}; ///< where `enqueue` leaves its result elsewhere
   };
 
   void time(const Problem &problem, Measurement &result);
@@ -229,8 +230,8 @@ private:
   api::Device device_;
   std::unique_ptr<timing::CublasPeer> cublas_;
   std::string missingPeer_;
-  std::unique_ptr<timing::DeepGemm> deepGemm_;
-  api::Buffer bareProduct_, columnsOfScales_;
+  std::unique_ptr<DeepGemmPeer> deepGemm_;
+  api::Buffer bareProduct_;
   std::unique_ptr<Tensors> peerTensors_;
 };
 
@@ -308,7 +309,8 @@ std::vector<float> KernelBench::resultOf(const Tensors &tensors, const std::func
 
 void KernelBench::compare(const Problem &problem, const Tensors &tensors, const std::function<void(void *)> &enqueue,
                           const Peer &other, double bounds) const {
-  std::vector<float> ours = resultOf(tensors, enqueue), theirs = resultOf(tensors, other.enqueue);
+  std::vector<float> ours = resultOf(tensors, enqueue),
+                     theirs = resultOf(tensors, other.enqueueIntoC ? other.enqueueIntoC : other.enqueue);
   double bound = bounds * boundOf(problem, theirs, other.roundedTo);
   Defined defined = definedOf(problem);
   std::atomic<size_t> wrong = ours.size();
@@ -442,32 +444,12 @@ KernelBench::Peer KernelBench::yardstick(const Problem &problem, const Peer &oth
 }
 
 std::vector<KernelBench::Peer> KernelBench::deepGemmKernels(const Problem &problem, const Tensors &tensors) {
-  const Description &description = problem.description;
-  if (!deepGemm_ || description.op() != "fp8_block_matmul" || description.word("out_dtype") != "bf16" ||
-      description.word("a_scale_layout") != "row" || timing::hasRowsApart(description)) {
-    return {};
-  }
-  // It takes A's scales column by column.
-  int64_t m = problem.size("m"), k = problem.size("k"), blocks = (k + 127) / 128,
-          rowsOfColumn = timing::DeepGemm::scaleRows(m);
-  std::vector<float> rows(size_t(m * blocks)), columns(size_t(rowsOfColumn * blocks));
-  device_.copyToHost(rows.data(), tensors.address("a_scale"), rows.size() * sizeof(float));
-  for (int64_t row = 0; row < m; ++row) {
-    for (int64_t block = 0; block < blocks; ++block) {
-      columns[size_t(block * rowsOfColumn + row)] = rows[size_t(row * blocks + block)];
-    }
-  }
-  columnsOfScales_ = api::Buffer(device_, columns.size() * sizeof(float));
-  device_.copyToDevice(columnsOfScales_.address(), columns.data(), columns.size() * sizeof(float));
   std::vector<Peer> peers;
-  for (timing::DeepGemm::Product &product : deepGemm_->find(m, problem.size("n"), k,
-                                                            {.a = tensors.address("a"),
-                                                             .b = tensors.address("b"),
-                                                             .scaleOfB = tensors.address("b_scale"),
-                                                             .c = tensors.address("c"),
-                                                             .scaleOfA = columnsOfScales_.address()})) {
-    auto shared = std::make_shared<timing::DeepGemm::Product>(std::move(product));
-    peers.push_back({"DeepGEMM", [shared](void *stream) { shared->run(stream); }});
+  if (deepGemm_) {
+    auto address = [&](std::string_view name) { return tensors.address(name); };
+    for (DeepGemmPeer::Kernel &kernel : deepGemm_->find(problem, address)) {
+      peers.push_back({"DeepGEMM", std::move(kernel.run), {}, std::move(kernel.runIntoC)});
+    }
   }
   return peers;
 }

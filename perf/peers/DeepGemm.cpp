@@ -1,11 +1,12 @@
 #include "perf/peers/DeepGemm.h"
 
+#include "src/tools/timing/DynamicLibrary.h"
+
 #include <array>
 #include <bit>
-#include <cstdio>
-#include <dlfcn.h>
 #include <fstream>
 #include <iterator>
+#include <regex>
 #include <stdexcept>
 
 namespace jitk::timing {
@@ -29,32 +30,20 @@ struct LaunchConfig {
   unsigned numAttributes;
 };
 
-/// What the name of a file says: m4096.n7168.k2048.256x128.s3.c2.cubin.
-struct Form {
-  int64_t m = 0, n = 0, k = 0, rows = 0, columns = 0, stages = 0, cluster = 0;
-
-  /// Bytes of a row of C that one store moves.
-  int64_t storeBytes() const {
-    int64_t bytes = 128;
-    while (2 * columns % bytes != 0) {
-      bytes /= 2;
-    }
-    return bytes;
+/// Bytes of a row of C that one store moves.
+int64_t storeBytes(const DeepGemm::Form &form) {
+  int64_t bytes = 128;
+  while (2 * form.columns % bytes != 0) {
+    bytes /= 2;
   }
+  return bytes;
+}
 
-  int64_t sharedBytes() const {
-    auto align = [](int64_t value, int64_t factor) { return (value + factor - 1) / factor * factor; };
-    int64_t scalesOfB = align((k + 127) / 128 * 4 * (128 % columns == 0 ? 1 : 2), 8);
-    int64_t stage = (rows + columns) * 128 + align(rows * 4, 128);
-    return align(rows * columns * 2, 1024) + 16 * 8 * 2 + scalesOfB + stages * stage;
-  }
-};
-
-bool parse(const std::string &name, Form &form) {
-  int end = 0;
-  return std::sscanf(name.c_str(), "m%ld.n%ld.k%ld.%ldx%ld.s%ld.c%ld.cubin%n", &form.m, &form.n, &form.k, &form.rows,
-                     &form.columns, &form.stages, &form.cluster, &end) == 7 &&
-         size_t(end) == name.size();
+int64_t sharedBytes(const DeepGemm::Form &form) {
+  auto align = [](int64_t value, int64_t factor) { return (value + factor - 1) / factor * factor; };
+  int64_t scalesOfB = align((form.shape.k + 127) / 128 * 4 * (128 % form.columns == 0 ? 1 : 2), 8);
+  int64_t stage = (form.rows + form.columns) * 128 + align(form.rows * 4, 128);
+  return align(form.rows * form.columns * 2, 1024) + 16 * 8 * 2 + scalesOfB + form.stages * stage;
 }
 
 void check(Code code, const char *call) {
@@ -66,7 +55,6 @@ void check(Code code, const char *call) {
 } // namespace
 
 struct DeepGemm::Driver {
-  void *library = nullptr;
   Code (*moduleLoadData)(void **, const void *) = nullptr;
   Code (*moduleUnload)(void *) = nullptr;
   Code (*moduleEnumerateFunctions)(void **, unsigned, void *) = nullptr;
@@ -77,25 +65,16 @@ struct DeepGemm::Driver {
   Code (*tensorMapEncodeTiled)(TensorMap *, int, uint32_t, uint64_t, const uint64_t *, const uint64_t *,
                                const uint32_t *, const uint32_t *, int, int, int, int) = nullptr;
 
-  Driver() : library(dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL)) {
-    if (!library) {
-      throw std::runtime_error(std::string("the CUDA driver cannot be opened: ") + dlerror());
-    }
-    load(moduleLoadData, "cuModuleLoadData");
-    load(moduleUnload, "cuModuleUnload");
-    load(moduleEnumerateFunctions, "cuModuleEnumerateFunctions");
-    load(funcSetAttribute, "cuFuncSetAttribute");
-    load(ctxGetDevice, "cuCtxGetDevice");
-    load(deviceGetAttribute, "cuDeviceGetAttribute");
-    load(launchKernelEx, "cuLaunchKernelEx");
-    load(tensorMapEncodeTiled, "cuTensorMapEncodeTiled");
-  }
-
-  template <typename T> void load(T &function, const char *name) {
-    function = reinterpret_cast<T>(dlsym(library, name));
-    if (!function) {
-      throw std::runtime_error(std::string("the CUDA driver lacks ") + name);
-    }
+  Driver() {
+    DynamicLibrary driver = openDriver();
+    driver.load(moduleLoadData, "cuModuleLoadData");
+    driver.load(moduleUnload, "cuModuleUnload");
+    driver.load(moduleEnumerateFunctions, "cuModuleEnumerateFunctions");
+    driver.load(funcSetAttribute, "cuFuncSetAttribute");
+    driver.load(ctxGetDevice, "cuCtxGetDevice");
+    driver.load(deviceGetAttribute, "cuDeviceGetAttribute");
+    driver.load(launchKernelEx, "cuLaunchKernelEx");
+    driver.load(tensorMapEncodeTiled, "cuTensorMapEncodeTiled");
   }
 
   /// Of a row-major matrix that is moved in boxes; sizes innermost first.
@@ -127,6 +106,27 @@ struct DeepGemm::Product::Data {
   uint32_t m = 0, n = 0, k = 0;
   TensorMap a, b, c, scaleOfA;
 
+  /// Sets what a launch is given.
+  void place(const Tensors &tensors) {
+    const Shape &shape = form.shape;
+    bool isMasked = shape.kind == Groups::Masked;
+    int64_t rowsOfProblem = isMasked ? tensors.rowsOfGroup : shape.m, times = isMasked ? shape.groups : 1;
+    grid = unsigned(driver->multiprocessors());
+    scaleOfB = tensors.scaleOfB;
+    groups = tensors.groups;
+    m = uint32_t(rowsOfProblem);
+    n = uint32_t(shape.n);
+    k = uint32_t(shape.k);
+    auto rows = uint32_t(form.rows), columns = uint32_t(form.columns);
+    auto rowsOfA = uint64_t(rowsOfProblem * times), rowsOfB = uint64_t(shape.n * shape.groups);
+    a = driver->map(kUInt8, 1, tensors.a, {k, rowsOfA}, {128, rows}, kSwizzle128);
+    b = driver->map(kUInt8, 1, tensors.b, {k, rowsOfB}, {128, columns}, kSwizzle128);
+    c = driver->map(kBFloat16, 2, tensors.c, {n, rowsOfA}, {uint32_t(storeBytes(form) / 2), rows},
+                    std::countr_zero(uint64_t(storeBytes(form) / 16)));
+    std::array<uint64_t, 2> scales = {uint64_t(scaleRows(rowsOfProblem)), uint64_t((shape.k + 127) / 128 * times)};
+    scaleOfA = driver->map(kFloat32, 4, tensors.scaleOfA, scales, {rows, 1}, 0);
+  }
+
   ~Data() {
     if (module) {
       driver->moduleUnload(module);
@@ -145,7 +145,7 @@ void DeepGemm::Product::run(void *stream) const {
   LaunchAttribute cluster = {.id = kClusterAttribute, .pad = 0, .values = {unsigned(data.form.cluster), 1, 1}};
   constexpr unsigned kOtherThreads = 128;
   unsigned threads = kOtherThreads + (data.form.rows <= 64 ? 128 : 256);
-  LaunchConfig config = {{data.grid, 1, 1}, {threads, 1, 1},      unsigned(data.form.sharedBytes()), stream,
+  LaunchConfig config = {{data.grid, 1, 1}, {threads, 1, 1},      unsigned(sharedBytes(data.form)), stream,
                          &cluster,          data.form.cluster > 1};
   check(data.driver->launchKernelEx(&config, data.function, arguments, nullptr), "cuLaunchKernelEx");
 }
@@ -153,34 +153,43 @@ void DeepGemm::Product::run(void *stream) const {
 DeepGemm::DeepGemm(std::filesystem::path folder) : folder_(std::move(folder)), driver_(std::make_shared<Driver>()) {}
 DeepGemm::~DeepGemm() = default;
 
-std::vector<DeepGemm::Product> DeepGemm::find(int64_t m, int64_t n, int64_t k, const Addresses &tensors) {
+std::optional<DeepGemm::Form> DeepGemm::parse(const std::string &fileName) {
+  static const std::regex pattern(
+      R"((?:(contiguous|masked)(\d+)\.)?m(\d+)\.n(\d+)\.k(\d+)\.(\d+)x(\d+)\.s(\d+)\.c(\d+)\.cubin)");
+  std::smatch found;
+  if (!std::regex_match(fileName, found, pattern)) {
+    return std::nullopt;
+  }
+  auto number = [&](size_t index) { return int64_t(std::stoll(found[index])); };
+  Form form = {.shape = {.m = number(3), .n = number(4), .k = number(5)},
+               .rows = number(6),
+               .columns = number(7),
+               .stages = number(8),
+               .cluster = number(9)};
+  if (found[1].matched) {
+    form.shape.kind = found[1] == "masked" ? Groups::Masked : Groups::Contiguous;
+    form.shape.groups = number(2);
+  }
+  return form;
+}
+
+std::vector<DeepGemm::Product> DeepGemm::find(const Shape &shape, const Tensors &tensors) {
   std::vector<Product> products;
   for (const auto &entry : std::filesystem::directory_iterator(folder_)) {
-    Form form;
-    if (!parse(entry.path().filename().string(), form) || form.m != m || form.n != n || form.k != k) {
+    std::optional<Form> form = parse(entry.path().filename().string());
+    if (!form || form->shape != shape) {
       continue;
     }
     auto data = std::make_unique<Product::Data>();
     data->driver = driver_;
-    data->form = form;
+    data->form = *form;
     std::ifstream file(entry.path(), std::ios::binary);
     std::string code{std::istreambuf_iterator<char>(file), {}};
     check(driver_->moduleLoadData(&data->module, code.data()), "cuModuleLoadData");
     check(driver_->moduleEnumerateFunctions(&data->function, 1, data->module), "cuModuleEnumerateFunctions");
-    check(driver_->funcSetAttribute(data->function, kSharedBytesAttribute, int(form.sharedBytes())),
+    check(driver_->funcSetAttribute(data->function, kSharedBytesAttribute, int(sharedBytes(*form))),
           "cuFuncSetAttribute");
-    data->grid = unsigned(driver_->multiprocessors());
-    data->scaleOfB = tensors.scaleOfB;
-    data->m = uint32_t(m);
-    data->n = uint32_t(n);
-    data->k = uint32_t(k);
-    auto rows = uint32_t(form.rows), columns = uint32_t(form.columns);
-    data->a = driver_->map(kUInt8, 1, tensors.a, {uint64_t(k), uint64_t(m)}, {128, rows}, kSwizzle128);
-    data->b = driver_->map(kUInt8, 1, tensors.b, {uint64_t(k), uint64_t(n)}, {128, columns}, kSwizzle128);
-    data->c = driver_->map(kBFloat16, 2, tensors.c, {uint64_t(n), uint64_t(m)}, {uint32_t(form.storeBytes() / 2), rows},
-                           std::countr_zero(uint64_t(form.storeBytes() / 16)));
-    data->scaleOfA =
-        driver_->map(kFloat32, 4, tensors.scaleOfA, {uint64_t(scaleRows(m)), uint64_t((k + 127) / 128)}, {rows, 1}, 0);
+    data->place(tensors);
     products.push_back(Product(std::move(data)));
   }
   return products;

@@ -65,6 +65,7 @@ GOALS = [
     Goal("matmul", "the kernel of known sizes", "copies that the compiler pipelines", 0.90, 0.90, is_plain),
     Goal("matmul", "Triton", "", 1.03),
     Goal("fp8_block_matmul", "DeepGEMM", "in the same run", 1.00),
+    Goal("grouped_fp8_block_matmul", "DeepGEMM", "in the same run", 1.00),
     Goal("fp8_block_matmul", "DeepGEMM, both rested", "", 1.00),
     Goal("fp8_block_matmul", DEEPGEMM_RATIO, "where both are published", 1.00),
     Goal("fp8_block_matmul", DEEPGEMM_RATIO + ", or its time", "M = 1 ... 4096", 1.00),

@@ -108,6 +108,7 @@ def page_of_runs(read, prefix, pictures):
     text = [f"# Kernels on {header['device']}, {header['date']}",
             f"Commit {all_of('commit')}, build {all_of('build')}. Command: `{header['command']}`. Every result was checked before it "
             "was timed.",
+            *compiled_peers(read.runs),
             *[f"![{suffix[1:-4]}]({prefix.name}{suffix})" for suffix in pictures.get("", [])],
             "Geometric means of ratios, and the least:",
             goals.table(read.rows),
@@ -122,6 +123,13 @@ def page_of_runs(read, prefix, pictures):
     missing = [f"- {problem}" for run in read.runs for problem in run.get("not_measured", [])]
     text += ["## Not measured", "\n".join(missing)] if missing else []
     return "\n\n".join(text) + "\n"
+
+
+def compiled_peers(runs):
+    """A sentence for each set of sources that DeepGEMM's kernels were compiled of."""
+    return list(dict.fromkeys(
+        f"DeepGEMM's kernels: its commit {of['deepgemm']}, CUTLASS {of['cutlass']}, nvcc {of['nvcc']}, by "
+        "`perf/peers/deepgemm.py`." for of in (run["deepgemm"] for run in runs if "deepgemm" in run)))
 
 
 def said_of(run):

@@ -5,7 +5,8 @@
 
     {"schema": 1, "date": "2026-11-30", "device": "NVIDIA H200", "command": "...",
      "runs": [{"part": "matmul", "status": "done", "seconds": 41.0, "commit": ..., "build": ..., "driver": ..., "protocol": ...,
-               "command": ..., "missing": [peers that were not there], "not_measured": [problems]}, ...],
+               "command": ..., "missing": [peers that were not there], "not_measured": [problems],
+               "deepgemm": {"deepgemm": commit, "cutlass": commit, "nvcc": release}}, ...],
      "problems": [{"problem": "matmul m=...", "part": "matmul", "configuration": "128x256", "median_us": 150.1, "least_us": ...,
                    "most_us": ..., "tflops": ..., "gb_per_s": ..., "roof_us": ..., "peak_tflops": ..., "registers": ...,
                    "spill_bytes": ...,

@@ -433,6 +433,12 @@ FAKE_EXPORT CUresult cuModuleUnload(CUmodule module) {
   return unload(reinterpret_cast<Code *>(module));
 }
 
+/// Every module has one function without a name.
+FAKE_EXPORT CUresult cuModuleEnumerateFunctions(CUfunction *functions, unsigned count, CUmodule module) {
+  NOTE();
+  return count == 0 ? CUDA_SUCCESS : getFunction(reinterpret_cast<Code *>(module), "", functions);
+}
+
 FAKE_EXPORT CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *name) {
   NOTE();
   return getFunction(reinterpret_cast<Code *>(module), name, function);
@@ -575,10 +581,13 @@ FAKE_EXPORT CUresult cuLaunchKernelEx(const LaunchConfig *config, void *handle, 
   return CUDA_SUCCESS;
 }
 
-FAKE_EXPORT CUresult cuTensorMapEncodeTiled(void *map, int, uint32_t, void *address, const uint64_t *, const uint64_t *,
-                                            const uint32_t *, const uint32_t *, int, int, int promotion, int) {
+FAKE_EXPORT CUresult cuTensorMapEncodeTiled(void *map, int, uint32_t rank, void *address, const uint64_t *sizes,
+                                            const uint64_t *, const uint32_t *box, const uint32_t *, int, int,
+                                            int promotion, int) {
   if (fake_cuda()->remember) {
     NOTE();
+    std::lock_guard lock(mutex);
+    fake_cuda()->tensorMaps.push_back({address, {sizes, sizes + rank}, {box, box + rank}});
   }
   if (currentContext() == nullptr) {
     return CUDA_ERROR_INVALID_CONTEXT;

@@ -20,6 +20,13 @@ struct FakeLaunch {
   std::vector<uint8_t> parameters = {}; ///< of a launch that gives them in one piece
 };
 
+/// One tensor map that was encoded; sizes innermost first.
+struct FakeTensorMap {
+  void *address;
+  std::vector<uint64_t> sizes;
+  std::vector<uint32_t> box;
+};
+
 /// One use of the driver's linker.
 struct FakeLink {
   std::map<int, uintptr_t> options; ///< by CUjit_option
@@ -54,6 +61,7 @@ struct FakeCuda {
   // What it was asked.
   std::vector<std::string> calls; ///< symbols, in order
   std::vector<FakeLaunch> launches;
+  std::vector<FakeTensorMap> tensorMaps;
   std::vector<FakeLink> links;
   std::vector<std::pair<int, int>> attributes; ///< set on functions: attribute, value
   std::map<std::string, uint64_t> numCalls;    ///< by symbol; what a launch calls is left out if not remembered

@@ -1,5 +1,6 @@
 #include "tests/support/TemporaryFolder.h"
 
+#include "perf/kernels/DeepGemmPeer.h"
 #include "perf/kernels/Problems.h"
 #include "perf/kernels/Report.h"
 
@@ -49,6 +50,26 @@ TEST_CASE("the work of masked groups is that of the rows that are expected") {
   CHECK(workOf(problems[2]).flops == 2.0 * 6 * 64 * 256 * 512);
   double perRow = 512 + 4 * 4 + 2 * 256; // A, its scales, C
   CHECK(workOf(problems[1]).bytes - workOf(problems[0]).bytes == doctest::Approx(6 * 48 * perRow));
+}
+
+TEST_CASE("DeepGEMM is asked for the rows that masked groups are expected to have") {
+  using timing::DeepGemm;
+  auto shapeOf = [](const std::string &text) {
+    Problem problem = readText(text + "\n").front();
+    CHECK(DeepGemmPeer::serves(problem));
+    return DeepGemmPeer::shapeOf(problem);
+  };
+  const std::string grouped = "grouped_fp8_block_matmul groups=6 n=256 k=512 ";
+  CHECK(shapeOf("fp8_block_matmul m=64 n=256 k=512") == DeepGemm::Shape{.m = 64, .n = 256, .k = 512});
+  CHECK(shapeOf(grouped + "m=768") == DeepGemm::Shape{DeepGemm::Groups::Contiguous, 6, 768, 256, 512});
+  CHECK(shapeOf(grouped + "m=64 masked=true") == DeepGemm::Shape{DeepGemm::Groups::Masked, 6, 64, 256, 512});
+  CHECK(shapeOf(grouped + "m=64 masked=true expected_m=20") ==
+        DeepGemm::Shape{DeepGemm::Groups::Masked, 6, 20, 256, 512});
+  for (const char *other : {"out_dtype=fp32", "a_scale_layout=col", "a_stride=1024"}) {
+    CAPTURE(other);
+    CHECK(!DeepGemmPeer::serves(readText(grouped + "m=64 " + other + "\n").front()));
+  }
+  CHECK(!DeepGemmPeer::serves(readText("matmul m=64 n=32 k=16\n").front()));
 }
 
 TEST_CASE("what cannot be read is named by its line") {

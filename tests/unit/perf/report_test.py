@@ -11,7 +11,8 @@ import unittest
 import xml.etree.ElementTree as ElementTree
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
-sys.path[:0] = [str(ROOT / "perf"), str(ROOT / "perf/report")]
+sys.path[:0] = [str(ROOT / "perf"), str(ROOT / "perf/report"), str(ROOT / "perf/peers")]
+import deepgemm
 import goals
 import measure
 import pages
@@ -339,12 +340,88 @@ class Measure(unittest.TestCase):
         self.doCleanups()
         self.assertLessEqual(sum(part.seconds for part in measure.PARTS), 505)
 
+    def test_the_sources_of_deepgemm_are_told(self):
+        measure.PARTS = [measure.Part("fp8", 1, ["small.txt"]), measure.Part("small", 1, ["small.txt"])]
+        self.program(COMPUTE, MEMORY)
+        sources = {"deepgemm": "54e2", "cutlass": "f3fd", "nvcc": "13.0.88"}
+        (self.folder / "sources.json").write_text(json.dumps(sources))
+        _, document, _ = self.measure(str(self.folder), "--deepgemm", str(self.folder))
+        self.assertEqual([run.get("deepgemm") for run in document["runs"]], [sources, None])
+        told = "DeepGEMM's kernels: its commit 54e2, CUTLASS f3fd, nvcc 13.0.88, by `perf/peers/deepgemm.py`."
+        self.assertIn(told, (self.folder / "out.md").read_text())
+        (self.folder / "sources.json").unlink()
+        _, document, _ = self.measure(str(self.folder), "--deepgemm", str(self.folder))
+        self.assertEqual([run.get("deepgemm") for run in document["runs"]], [None, None])
+        self.assertNotIn("DeepGEMM's kernels", (self.folder / "out.md").read_text())
+
     def test_each_part_names_lists_and_a_program_that_are_there(self):
         self.doCleanups()
         for part in measure.PARTS:
             self.assertTrue(part.problems(), part.name)
             if part.program != "bench_kernels":
                 self.assertTrue((ROOT / "perf/peers" / part.program).exists(), part.program)
+
+
+class DeepGemm(unittest.TestCase):
+    """What compiles DeepGEMM's kernels; git's checkouts and nvcc are small ones."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        for name, headers in (("dg", "deep_gemm/include"), ("cutlass", "include")):
+            checkout = self.folder / name
+            (checkout / headers).mkdir(parents=True)
+            (checkout / headers / "a.cuh").write_text("first")
+            self.git(name, "init", "-q")
+            self.git(name, "add", ".")
+            self.git(name, "commit", "-q", "-m", "first")
+        nvcc = self.folder / "nvcc"
+        # What is compiled is the source itself; the options' last word is the file to write.
+        nvcc.write_text('#!/bin/sh\n[ "$1" = --version ] && { echo "release 13.0, V13.0.88"; exit; }\n'
+                        'for word; do case "$word" in *.cu) source=$word;; esac; out=$word; done\ncp "$source" "$out"\n')
+        nvcc.chmod(0o755)
+
+    def git(self, checkout, *words):
+        return deepgemm.output_of("git", "-C", str(self.folder / checkout), "-c", "user.name=a", "-c", "user.email=a@b", *words)
+
+    def compile(self, *only):
+        sys.argv = ["deepgemm.py", str(self.folder / "dg"), str(self.folder / "cutlass"), "--out", str(self.folder / "out"),
+                    "--nvcc", str(self.folder / "nvcc"), "--only", *only]
+        with contextlib.redirect_stdout(io.StringIO()):
+            return deepgemm.main()
+
+    def test_a_kernel_has_the_parameters_that_its_name_says(self):
+        self.assertFalse(self.compile("masked4.m256.n4096", "m64.n576"))
+        masked, dense, sources = (self.folder / "out" / name for name in (
+            "masked4.m256.n4096.k7168.128x128.s5.c2.cubin", "m64.n576.k7168.64x16.s16.c1.cubin", "sources.json"))
+        self.assertIn("Major::K, 0, 4096, 7168, 4, 128, 128, 128, 128, 128, 128, 5, 128, 256, 2,\n    true, 132, "
+                      "deep_gemm::GemmType::MGroupedMasked,", masked.read_text())
+        self.assertIn("Major::K, 0, 576, 7168, 1, 64, 16, 128, 128, 128, 32, 16, 128, 128, 1,\n    false, 132, "
+                      "deep_gemm::GemmType::Normal,", dense.read_text())
+        self.assertEqual(json.loads(sources.read_text()), {"deepgemm": self.git("dg", "rev-parse", "HEAD"),
+                                                           "cutlass": self.git("cutlass", "rev-parse", "HEAD"), "nvcc": "13.0.88"})
+
+    def test_a_folder_has_kernels_of_one_commit(self):
+        self.assertFalse(self.compile("m64.n576"))
+        self.assertFalse(self.compile("m1.n576"))
+        (self.folder / "dg/deep_gemm/include/a.cuh").write_text("second")
+        self.assertTrue(deepgemm.commit_of(self.folder / "dg", "deep_gemm/include").endswith("+"))
+        with self.assertRaisesRegex(SystemExit, "of other sources"):
+            self.compile("m8.n576")
+        self.assertEqual(len(list((self.folder / "out").glob("*.cubin"))), 2)
+
+    def test_no_kernel_is_a_failure(self):
+        self.assertTrue(self.compile("m3."))
+
+    def test_each_problem_of_the_lists_has_a_kernel(self):
+        names = {kernel.name.rsplit(".", 3)[0] for kernel in deepgemm.kernels()}
+        self.assertEqual(len(names), len(deepgemm.kernels()))
+        for line in measure.Part("", 0, ["fp8_block_matmul.txt", "grouped_fp8_block_matmul.txt"]).problems():
+            words = dict(word.split("=") for word in line.split()[1:])
+            kind = "masked" if "masked" in words else "contiguous" if "groups" in words else ""
+            of_groups = f"{kind}{words['groups']}." if kind else ""
+            self.assertIn(f"{of_groups}m{words.get('expected_m', words['m'])}.n{words['n']}.k{words['k']}", names)
 
 
 if __name__ == "__main__":
