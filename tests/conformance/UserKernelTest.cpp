@@ -292,6 +292,22 @@ std::string movedProductCommonIr(bool isWide) {
   return source;
 }
 
+/// The same, of which a's elements are found from the row below them, to the left of its first column.
+std::string leftwardProductCommonIr() {
+  std::string source = kMaskedProductCommonIr;
+  auto replace = [&](std::string_view old, std::string_view by) { source.replace(source.find(old), old.size(), by); };
+  replace("%seen = arith.cmpi slt, %row,", R"(%one = arith.constant dense<1> : tensor<128xi32>
+  %below = arith.addi %row, %one : tensor<128xi32>
+  %seen = arith.cmpi slt, %below,)");
+  replace("%r2 = arith.muli %r1,",
+          R"(%below1 = tt.expand_dims %below {axis = 1 : i32} : tensor<128xi32> -> tensor<128x1xi32>
+  %r2 = arith.muli %below1,)");
+  replace("%ca = tt.broadcast %cr :", R"(%width = arith.constant dense<-256> : tensor<1x64xi32>
+    %left = arith.addi %cr, %width : tensor<1x64xi32>
+    %ca = tt.broadcast %left :)");
+  return source;
+}
+
 /// Checks the product where its launch makes `end` and `s` of m and s.
 void checkMaskedProduct(const Attributes &attributes, int64_t m, int64_t s, int64_t end, int64_t stride) {
   constexpr int64_t kM = 128, kN = 256, kK = 256;
@@ -570,7 +586,7 @@ TEST_SUITE("conformance/UserKernel") {
     CHECK(result == own.tensors[2]);
   }
 
-  TEST_CASE("a product of which a launch leaves no rows, or whose rows lie at one place, or far away") {
+  TEST_CASE("a product of which a launch leaves no rows, or whose rows lie at one place, far away, or to the right") {
     const Session &session = Session::get();
     std::string target = session.device.target();
     std::string tensors = "a: read bf16[128,256] align 16, b: read bf16[256,256] align 16, "
@@ -629,6 +645,12 @@ TEST_SUITE("conformance/UserKernel") {
       checkMaskedProduct(far, m, 256, m == 0 ? 128 : 0, 256);
       checkMaskedProduct(near, m, 256, m == 0 ? 128 : 0, 256);
     }
+
+    // To the left of a row lies the end of the one above.
+    Attributes leftward =
+        changed(product("end: int32 = 101, s: int32 = 256", "1"), "source", leftwardProductCommonIr());
+    CHECK(!copiesTiles(leftward));
+    checkMaskedProduct(leftward, 0, 256, 100, 256);
   }
 
   TEST_CASE("loops have fewer stages where as many as they ask for leave no room for a reduction") {

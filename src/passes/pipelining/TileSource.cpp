@@ -1,6 +1,7 @@
 #include "src/passes/pipelining/TileSource.h"
 
 #include "src/passes/TileMaps.h"
+#include "src/passes/pipelining/Signs.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -52,7 +53,8 @@ class PointerMatcher {
 public:
   std::optional<TileSource> match(Value pointers, Value mask) {
     bool isTile = takePointers(pointers) && numRowCounts_ == 1 && numColumnCounts_ == 1 && hasStride_;
-    return isTile && (!mask || takeMask(mask)) ? std::optional(std::move(source_)) : std::nullopt;
+    bool isMap = isTile && (!mask || takeMask(mask)) && beginsWithinRows();
+    return isMap ? std::optional(std::move(source_)) : std::nullopt;
   }
 
 private:
@@ -66,6 +68,9 @@ private:
   bool takeOffset(Value offset, bool isScaled, unsigned dim);
   bool takeProduct(arith::MulIOp product, unsigned dim);
   bool takeStride(Value factor);
+  /// Whether the tile begins at column 0 or right of it: left of it lies the end of the row above, which a pointer
+  /// reaches, and TMA does not. Rows above the first are taken as those that nobody reads.
+  bool beginsWithinRows() const;
   /// Adds to a coordinate a scalar, which may be null, and a constant, both of the sum of 32 bits at hand.
   bool add(Value term, int64_t constant, bool isScaled);
 
@@ -167,6 +172,10 @@ bool PointerMatcher::add(Value term, int64_t constant, bool isScaled) {
   bool isOneSum = sum == 0 || sum == numSums_;
   sum = numSums_;
   return isOneSum && llvm::isInt<32>(coordinate.constant);
+}
+
+bool PointerMatcher::beginsWithinRows() const {
+  return source_.row.constant >= 0 && source_.column.constant >= 0 && llvm::all_of(source_.column.terms, isNotNegative);
 }
 
 /// The scalar of 32 bits that is spread to `splat`, or widened first; null if it has other bits.

@@ -38,8 +38,8 @@ struct TileSource {
 
 /// The tile that `copy` moves; none where its pointers, [rows, columns], are another set of addresses, where its mask,
 /// if it has one, is not that of the rows before some last one, where a launch does not know base, stride and that row
-/// or may give 0 or less for one of the two, where a coordinate may not fit 32 bits, or where TMA cannot move such rows
-/// into its buffer.
+/// or may give 0 or less for one of the two, where a coordinate may not fit 32 bits, where the column may be below 0,
+/// or where TMA cannot move such rows into its buffer.
 std::optional<TileSource> matchTileSource(ir::ttg::AsyncCopyGlobalToLocalOp copy);
 
 /// The parameter of the kernel that is the tensor map for copies of the tile into such buffers; adds it if there is

@@ -1026,4 +1026,227 @@ tt.func public @sum_of_widened_rows(%x: !tt.ptr<bf16> {jitk.tensor, tt.divisibil
   } {tt.num_stages = 3 : i32}
   tt.return %r : tensor<128x256xf32>
 }
+
+// Left of column 0 a pointer reaches the row above, where TMA gives zeros.
+// CHECK-LABEL: tt.func public @left_of_a_row
+// CHECK-NOT: tma
+// CHECK: ttg.async_wait {num = 1 : i32}
+tt.func public @left_of_a_row(%x: !tt.ptr<bf16> {jitk.tensor, tt.divisibility = 16 : i32}, %y: !tt.ptr<bf16> {jitk.tensor, tt.divisibility = 16 : i32}, %k: i32 {jitk.size, tt.divisibility = 8 : i32}, %first: i32, %m: tensor<128x64xi1>) -> tensor<128x256xf32> {
+  %c0 = arith.constant 0 : i32
+  %c64 = arith.constant 64 : i32
+  %zero = arith.constant dense<0.0> : tensor<128x256xf32>
+  %n = arith.constant dense<4096> : tensor<64x1xi64>
+  %ab = ttg.local_alloc : () -> !a
+  %bb = ttg.local_alloc : () -> !b
+  %firsts = tt.splat %first : i32 -> tensor<128xi32>
+  %r128 = tt.make_range {end = 128 : i32, start = 0 : i32} : tensor<128xi32>
+  %row = arith.addi %firsts, %r128 : tensor<128xi32>
+  %rowcol = tt.expand_dims %row {axis = 1 : i32} : tensor<128xi32> -> tensor<128x1xi32>
+  %rowwide = arith.extsi %rowcol : tensor<128x1xi32> to tensor<128x1xi64>
+  %kwide = arith.extsi %k : i32 to i64
+  %ks = tt.splat %kwide : i64 -> tensor<128x1xi64>
+  %rowoff = arith.muli %rowwide, %ks : tensor<128x1xi64>
+  %xs = tt.splat %x : !tt.ptr<bf16> -> tensor<128x1x!tt.ptr<bf16>>
+  %xrows = tt.addptr %xs, %rowoff : tensor<128x1x!tt.ptr<bf16>>, tensor<128x1xi64>
+  %xwide = tt.broadcast %xrows : tensor<128x1x!tt.ptr<bf16>> -> !pa
+  %r64 = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32>
+  %colrow = tt.expand_dims %r64 {axis = 0 : i32} : tensor<64xi32> -> tensor<1x64xi32>
+  %cols = tt.broadcast %colrow : tensor<1x64xi32> -> tensor<128x64xi32>
+  %px = tt.addptr %xwide, %cols : !pa, tensor<128x64xi32>
+  %r256 = tt.make_range {end = 288 : i32, start = 32 : i32} : tensor<256xi32>
+  %bcol = tt.expand_dims %r256 {axis = 0 : i32} : tensor<256xi32> -> tensor<1x256xi32>
+  %bcols = tt.broadcast %bcol : tensor<1x256xi32> -> tensor<64x256xi32>
+  %ys = tt.splat %y : !tt.ptr<bf16> -> tensor<64x1x!tt.ptr<bf16>>
+  %r = scf.for %i = %c0 to %k step %c64 iter_args(%sum = %zero) -> (tensor<128x256xf32>) : i32 {
+    %cm8 = arith.constant -8 : i32
+    %moved = arith.addi %i, %cm8 : i32
+    %is = tt.splat %moved : i32 -> tensor<128x64xi32>
+    %pa = tt.addptr %px, %is : !pa, tensor<128x64xi32>
+    %ir = tt.splat %i : i32 -> tensor<64xi32>
+    %brow = arith.addi %ir, %r64 : tensor<64xi32>
+    %browcol = tt.expand_dims %brow {axis = 1 : i32} : tensor<64xi32> -> tensor<64x1xi32>
+    %browwide = arith.extsi %browcol : tensor<64x1xi32> to tensor<64x1xi64>
+    %browoff = arith.muli %browwide, %n : tensor<64x1xi64>
+    %yrows = tt.addptr %ys, %browoff : tensor<64x1x!tt.ptr<bf16>>, tensor<64x1xi64>
+    %ywide = tt.broadcast %yrows : tensor<64x1x!tt.ptr<bf16>> -> !pb
+    %pb = tt.addptr %ywide, %bcols : !pb, tensor<64x256xi32>
+    %ta = ttg.async_copy_global_to_local %pa, %ab : !pa -> <128x64xbf16, #shared, #smem, mutable>
+    %tb = ttg.async_copy_global_to_local %pb, %bb : !pb -> <64x256xbf16, #shared, #smem, mutable>
+    %c = ttg.async_commit_group tokens %ta, %tb
+    %w = ttg.async_wait %c {num = 0 : i32}
+    %ax = ttg.local_load %ab : !a -> tensor<128x64xbf16>
+    %bx = ttg.local_load %bb : !b -> tensor<64x256xbf16>
+    %d = tt.dot %ax, %bx, %sum : tensor<128x64xbf16> * tensor<64x256xbf16> -> tensor<128x256xf32>
+    scf.yield %d : tensor<128x256xf32>
+  } {tt.num_stages = 3 : i32}
+  tt.return %r : tensor<128x256xf32>
+}
+
+// Above row 0, where columns go on beyond a row, it reaches the matrix.
+// CHECK-LABEL: tt.func public @above_a_matrix
+// CHECK-NOT: tma
+// CHECK: ttg.async_wait {num = 1 : i32}
+tt.func public @above_a_matrix(%x: !tt.ptr<bf16> {jitk.tensor, tt.divisibility = 16 : i32}, %y: !tt.ptr<bf16> {jitk.tensor, tt.divisibility = 16 : i32}, %k: i32 {jitk.size, tt.divisibility = 8 : i32}, %first: i32, %m: tensor<128x64xi1>) -> tensor<128x256xf32> {
+  %c0 = arith.constant 0 : i32
+  %c64 = arith.constant 64 : i32
+  %zero = arith.constant dense<0.0> : tensor<128x256xf32>
+  %n = arith.constant dense<4096> : tensor<64x1xi64>
+  %ab = ttg.local_alloc : () -> !a
+  %bb = ttg.local_alloc : () -> !b
+  %firsts = tt.splat %first : i32 -> tensor<128xi32>
+  %r128 = tt.make_range {end = 128 : i32, start = 0 : i32} : tensor<128xi32>
+  %above = arith.constant dense<-1> : tensor<128xi32>
+  %row = arith.addi %above, %r128 : tensor<128xi32>
+  %rowcol = tt.expand_dims %row {axis = 1 : i32} : tensor<128xi32> -> tensor<128x1xi32>
+  %rowwide = arith.extsi %rowcol : tensor<128x1xi32> to tensor<128x1xi64>
+  %kwide = arith.extsi %k : i32 to i64
+  %ks = tt.splat %kwide : i64 -> tensor<128x1xi64>
+  %rowoff = arith.muli %rowwide, %ks : tensor<128x1xi64>
+  %xs = tt.splat %x : !tt.ptr<bf16> -> tensor<128x1x!tt.ptr<bf16>>
+  %xrows = tt.addptr %xs, %rowoff : tensor<128x1x!tt.ptr<bf16>>, tensor<128x1xi64>
+  %xwide = tt.broadcast %xrows : tensor<128x1x!tt.ptr<bf16>> -> !pa
+  %r64 = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32>
+  %colrow = tt.expand_dims %r64 {axis = 0 : i32} : tensor<64xi32> -> tensor<1x64xi32>
+  %cols = tt.broadcast %colrow : tensor<1x64xi32> -> tensor<128x64xi32>
+  %px = tt.addptr %xwide, %cols : !pa, tensor<128x64xi32>
+  %r256 = tt.make_range {end = 288 : i32, start = 32 : i32} : tensor<256xi32>
+  %bcol = tt.expand_dims %r256 {axis = 0 : i32} : tensor<256xi32> -> tensor<1x256xi32>
+  %bcols = tt.broadcast %bcol : tensor<1x256xi32> -> tensor<64x256xi32>
+  %ys = tt.splat %y : !tt.ptr<bf16> -> tensor<64x1x!tt.ptr<bf16>>
+  %r = scf.for %i = %c0 to %k step %c64 iter_args(%sum = %zero) -> (tensor<128x256xf32>) : i32 {
+    %is = tt.splat %i : i32 -> tensor<128x64xi32>
+    %pa = tt.addptr %px, %is : !pa, tensor<128x64xi32>
+    %ir = tt.splat %i : i32 -> tensor<64xi32>
+    %brow = arith.addi %ir, %r64 : tensor<64xi32>
+    %browcol = tt.expand_dims %brow {axis = 1 : i32} : tensor<64xi32> -> tensor<64x1xi32>
+    %browwide = arith.extsi %browcol : tensor<64x1xi32> to tensor<64x1xi64>
+    %browoff = arith.muli %browwide, %n : tensor<64x1xi64>
+    %yrows = tt.addptr %ys, %browoff : tensor<64x1x!tt.ptr<bf16>>, tensor<64x1xi64>
+    %ywide = tt.broadcast %yrows : tensor<64x1x!tt.ptr<bf16>> -> !pb
+    %pb = tt.addptr %ywide, %bcols : !pb, tensor<64x256xi32>
+    %ta = ttg.async_copy_global_to_local %pa, %ab : !pa -> <128x64xbf16, #shared, #smem, mutable>
+    %tb = ttg.async_copy_global_to_local %pb, %bb : !pb -> <64x256xbf16, #shared, #smem, mutable>
+    %c = ttg.async_commit_group tokens %ta, %tb
+    %w = ttg.async_wait %c {num = 0 : i32}
+    %ax = ttg.local_load %ab : !a -> tensor<128x64xbf16>
+    %bx = ttg.local_load %bb : !b -> tensor<64x256xbf16>
+    %d = tt.dot %ax, %bx, %sum : tensor<128x64xbf16> * tensor<64x256xbf16> -> tensor<128x256xf32>
+    scf.yield %d : tensor<128x256xf32>
+  } {tt.num_stages = 3 : i32}
+  tt.return %r : tensor<128x256xf32>
+}
+
+// What a launch gives may be below 0.
+// CHECK-LABEL: tt.func public @column_of_a_scalar
+// CHECK-NOT: tma
+// CHECK: ttg.async_wait {num = 1 : i32}
+tt.func public @column_of_a_scalar(%x: !tt.ptr<bf16> {jitk.tensor, tt.divisibility = 16 : i32}, %y: !tt.ptr<bf16> {jitk.tensor, tt.divisibility = 16 : i32}, %k: i32 {jitk.size, tt.divisibility = 8 : i32}, %first: i32, %m: tensor<128x64xi1>) -> tensor<128x256xf32> {
+  %c0 = arith.constant 0 : i32
+  %c64 = arith.constant 64 : i32
+  %zero = arith.constant dense<0.0> : tensor<128x256xf32>
+  %n = arith.constant dense<4096> : tensor<64x1xi64>
+  %ab = ttg.local_alloc : () -> !a
+  %bb = ttg.local_alloc : () -> !b
+  %firsts = tt.splat %first : i32 -> tensor<128xi32>
+  %r128 = tt.make_range {end = 128 : i32, start = 0 : i32} : tensor<128xi32>
+  %row = arith.addi %firsts, %r128 : tensor<128xi32>
+  %rowcol = tt.expand_dims %row {axis = 1 : i32} : tensor<128xi32> -> tensor<128x1xi32>
+  %rowwide = arith.extsi %rowcol : tensor<128x1xi32> to tensor<128x1xi64>
+  %kwide = arith.extsi %k : i32 to i64
+  %ks = tt.splat %kwide : i64 -> tensor<128x1xi64>
+  %rowoff = arith.muli %rowwide, %ks : tensor<128x1xi64>
+  %xs = tt.splat %x : !tt.ptr<bf16> -> tensor<128x1x!tt.ptr<bf16>>
+  %xrows = tt.addptr %xs, %rowoff : tensor<128x1x!tt.ptr<bf16>>, tensor<128x1xi64>
+  %xwide = tt.broadcast %xrows : tensor<128x1x!tt.ptr<bf16>> -> !pa
+  %r64 = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32>
+  %colrow = tt.expand_dims %r64 {axis = 0 : i32} : tensor<64xi32> -> tensor<1x64xi32>
+  %cols = tt.broadcast %colrow : tensor<1x64xi32> -> tensor<128x64xi32>
+  %px = tt.addptr %xwide, %cols : !pa, tensor<128x64xi32>
+  %r256 = tt.make_range {end = 288 : i32, start = 32 : i32} : tensor<256xi32>
+  %bcol = tt.expand_dims %r256 {axis = 0 : i32} : tensor<256xi32> -> tensor<1x256xi32>
+  %bcols = tt.broadcast %bcol : tensor<1x256xi32> -> tensor<64x256xi32>
+  %ys = tt.splat %y : !tt.ptr<bf16> -> tensor<64x1x!tt.ptr<bf16>>
+  %r = scf.for %i = %c0 to %k step %c64 iter_args(%sum = %zero) -> (tensor<128x256xf32>) : i32 {
+    %moved = arith.addi %i, %first : i32
+    %is = tt.splat %moved : i32 -> tensor<128x64xi32>
+    %pa = tt.addptr %px, %is : !pa, tensor<128x64xi32>
+    %ir = tt.splat %i : i32 -> tensor<64xi32>
+    %brow = arith.addi %ir, %r64 : tensor<64xi32>
+    %browcol = tt.expand_dims %brow {axis = 1 : i32} : tensor<64xi32> -> tensor<64x1xi32>
+    %browwide = arith.extsi %browcol : tensor<64x1xi32> to tensor<64x1xi64>
+    %browoff = arith.muli %browwide, %n : tensor<64x1xi64>
+    %yrows = tt.addptr %ys, %browoff : tensor<64x1x!tt.ptr<bf16>>, tensor<64x1xi64>
+    %ywide = tt.broadcast %yrows : tensor<64x1x!tt.ptr<bf16>> -> !pb
+    %pb = tt.addptr %ywide, %bcols : !pb, tensor<64x256xi32>
+    %ta = ttg.async_copy_global_to_local %pa, %ab : !pa -> <128x64xbf16, #shared, #smem, mutable>
+    %tb = ttg.async_copy_global_to_local %pb, %bb : !pb -> <64x256xbf16, #shared, #smem, mutable>
+    %c = ttg.async_commit_group tokens %ta, %tb
+    %w = ttg.async_wait %c {num = 0 : i32}
+    %ax = ttg.local_load %ab : !a -> tensor<128x64xbf16>
+    %bx = ttg.local_load %bb : !b -> tensor<64x256xbf16>
+    %d = tt.dot %ax, %bx, %sum : tensor<128x64xbf16> * tensor<64x256xbf16> -> tensor<128x256xf32>
+    scf.yield %d : tensor<128x256xf32>
+  } {tt.num_stages = 3 : i32}
+  tt.return %r : tensor<128x256xf32>
+}
+
+// What a CTA computes of its number, and counts on in a loop, is not.
+// CHECK-LABEL: tt.func public @column_of_an_item
+// CHECK: ttng.async_tma_copy_global_to_local
+// CHECK-NOT: async_copy_global_to_local
+tt.func public @column_of_an_item(%x: !tt.ptr<bf16> {jitk.tensor, tt.divisibility = 16 : i32}, %y: !tt.ptr<bf16> {jitk.tensor, tt.divisibility = 16 : i32}, %k: i32 {jitk.size, tt.divisibility = 8 : i32}, %first: i32, %m: tensor<128x64xi1>) -> tensor<128x256xf32> {
+  %c0 = arith.constant 0 : i32
+  %c64 = arith.constant 64 : i32
+  %zero = arith.constant dense<0.0> : tensor<128x256xf32>
+  %n = arith.constant dense<4096> : tensor<64x1xi64>
+  %ab = ttg.local_alloc : () -> !a
+  %bb = ttg.local_alloc : () -> !b
+  %firsts = tt.splat %first : i32 -> tensor<128xi32>
+  %r128 = tt.make_range {end = 128 : i32, start = 0 : i32} : tensor<128xi32>
+  %row = arith.addi %firsts, %r128 : tensor<128xi32>
+  %rowcol = tt.expand_dims %row {axis = 1 : i32} : tensor<128xi32> -> tensor<128x1xi32>
+  %rowwide = arith.extsi %rowcol : tensor<128x1xi32> to tensor<128x1xi64>
+  %kwide = arith.extsi %k : i32 to i64
+  %ks = tt.splat %kwide : i64 -> tensor<128x1xi64>
+  %rowoff = arith.muli %rowwide, %ks : tensor<128x1xi64>
+  %xs = tt.splat %x : !tt.ptr<bf16> -> tensor<128x1x!tt.ptr<bf16>>
+  %xrows = tt.addptr %xs, %rowoff : tensor<128x1x!tt.ptr<bf16>>, tensor<128x1xi64>
+  %xwide = tt.broadcast %xrows : tensor<128x1x!tt.ptr<bf16>> -> !pa
+  %r64 = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32>
+  %colrow = tt.expand_dims %r64 {axis = 0 : i32} : tensor<64xi32> -> tensor<1x64xi32>
+  %cols = tt.broadcast %colrow : tensor<1x64xi32> -> tensor<128x64xi32>
+  %px = tt.addptr %xwide, %cols : !pa, tensor<128x64xi32>
+  %r256 = tt.make_range {end = 288 : i32, start = 32 : i32} : tensor<256xi32>
+  %bcol = tt.expand_dims %r256 {axis = 0 : i32} : tensor<256xi32> -> tensor<1x256xi32>
+  %bcols = tt.broadcast %bcol : tensor<1x256xi32> -> tensor<64x256xi32>
+  %pid = tt.get_program_id x : i32
+  %rows = arith.subi %first, %pid : i32
+  %group = arith.minsi %rows, %c64 : i32
+  %inGroup = arith.remsi %pid, %c64 : i32
+  %item = arith.divsi %inGroup, %group : i32
+  %begin = arith.muli %item, %c64 : i32
+  %ys = tt.splat %y : !tt.ptr<bf16> -> tensor<64x1x!tt.ptr<bf16>>
+  %r:2 = scf.for %i = %c0 to %k step %c64 iter_args(%sum = %zero, %at = %begin) -> (tensor<128x256xf32>, i32) : i32 {
+    %is = tt.splat %at : i32 -> tensor<128x64xi32>
+    %pa = tt.addptr %px, %is : !pa, tensor<128x64xi32>
+    %ir = tt.splat %i : i32 -> tensor<64xi32>
+    %brow = arith.addi %ir, %r64 : tensor<64xi32>
+    %browcol = tt.expand_dims %brow {axis = 1 : i32} : tensor<64xi32> -> tensor<64x1xi32>
+    %browwide = arith.extsi %browcol : tensor<64x1xi32> to tensor<64x1xi64>
+    %browoff = arith.muli %browwide, %n : tensor<64x1xi64>
+    %yrows = tt.addptr %ys, %browoff : tensor<64x1x!tt.ptr<bf16>>, tensor<64x1xi64>
+    %ywide = tt.broadcast %yrows : tensor<64x1x!tt.ptr<bf16>> -> !pb
+    %pb = tt.addptr %ywide, %bcols : !pb, tensor<64x256xi32>
+    %ta = ttg.async_copy_global_to_local %pa, %ab : !pa -> <128x64xbf16, #shared, #smem, mutable>
+    %tb = ttg.async_copy_global_to_local %pb, %bb : !pb -> <64x256xbf16, #shared, #smem, mutable>
+    %c = ttg.async_commit_group tokens %ta, %tb
+    %w = ttg.async_wait %c {num = 0 : i32}
+    %ax = ttg.local_load %ab : !a -> tensor<128x64xbf16>
+    %bx = ttg.local_load %bb : !b -> tensor<64x256xbf16>
+    %d = tt.dot %ax, %bx, %sum : tensor<128x64xbf16> * tensor<64x256xbf16> -> tensor<128x256xf32>
+    %on = arith.addi %at, %c64 : i32
+    scf.yield %d, %on : tensor<128x256xf32>, i32
+  } {tt.num_stages = 3 : i32}
+  tt.return %r#0 : tensor<128x256xf32>
+}
 }
