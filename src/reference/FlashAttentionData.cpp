@@ -30,11 +30,14 @@ void fillFlashAttention(const Description &description, const Sizes &sizes, cons
   if (!isPacked && !description.flag("varlen")) {
     return;
   }
+  std::vector<TokenSpan> queries = querySpans(description, sizes, Operands(tensors));
   std::vector<TokenSpan> keys = keySpans(description, sizes, Operands(tensors));
-  int64_t tokens = isPacked ? sizes["total_k"] : batch * sizes["seq_k"];
   for (HostTensor &tensor : tensors) {
-    if (tensor.shape.name == "k" || tensor.shape.name == "v") {
-      poisonOutside(tensor, keys, tokens);
+    const std::string &name = tensor.shape.name;
+    if (name == "q") {
+      poisonOutside(tensor, queries, isPacked ? sizes["total_q"] : batch * sizes["seq_q"]);
+    } else if (name == "k" || name == "v") {
+      poisonOutside(tensor, keys, isPacked ? sizes["total_k"] : batch * sizes["seq_k"]);
     }
   }
 }

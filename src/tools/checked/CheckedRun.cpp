@@ -177,6 +177,7 @@ Outcome run(const api::Device &device, api::Kernel kernel, const Problem &proble
   }
   uint64_t workspaceBytes = outcome.kernel.workspaceBytes(dimensions);
   api::Buffer workspace(device, workspaceBytes);
+  device.fill(workspace.address(), kGuard, workspace.size());
   outcome.kernel.launch(addresses, dimensions, toScalars(outcome.kernel, scalars), workspace.address(),
                         workspace.size());
   try {

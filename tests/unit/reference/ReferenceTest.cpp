@@ -319,6 +319,34 @@ TEST_SUITE("reference/Reference") {
     CHECK(std::count(outputs.bounds.begin(), outputs.bounds.end(), -1) == 2); // of the token that no sequence has
   }
 
+  TEST_CASE("queries, keys and values of no sequence are NaN") {
+    auto valuesOf = [](const char *text, const GivenValues &given) {
+      auto tensors = makeTensors(*parseDescription(text), {}, 5, given);
+      REQUIRE(tensors.ok());
+      std::vector<std::vector<float>> values;
+      for (size_t tensor : {0, 1, 2}) {
+        values.push_back(decode("bf16", (*tensors)[tensor].bytes));
+      }
+      return values;
+    };
+    auto check = [](const std::vector<float> &rows, const std::vector<int> &numbers) {
+      for (size_t i = 0; i < rows.size(); ++i) {
+        bool isNumber = std::ranges::find(numbers, int(i / 16)) != numbers.end();
+        CHECK(std::isnan(rows[i]) == !isNumber);
+      }
+    };
+    auto padded = valuesOf("flash_attention batch=2 heads=1 seq_q=3 seq_k=4 head_dim=16 varlen=true",
+                           {{"seq_lens_q", {2, 0}}, {"seq_lens_k", {4, 1}}});
+    check(padded[0], {0, 1});
+    check(padded[1], {0, 1, 2, 3, 4});
+    check(padded[2], {0, 1, 2, 3, 4});
+    auto packed = valuesOf("flash_attention batch=2 heads=1 seq_q=2 head_dim=16 packed=true total_q=6 total_k=5",
+                           {{"cu_seqlens_q", {1, 2, 9}}, {"cu_seqlens_k", {0, 1, 3}}});
+    check(packed[0], {1, 2, 3}); // no more than two of a sequence
+    check(packed[1], {0, 1, 2});
+    check(packed[2], {0, 1, 2});
+  }
+
   TEST_CASE("rows that lie apart have NaN between them, which must stay") {
     Description apart = *parseDescription("matmul m=3 n=2 k=4 a_stride=6 c_stride=5");
     auto tensors = makeTensors(apart, {}, 3), together = makeTensors(*parseDescription("matmul m=3 n=2 k=4"), {}, 3);
