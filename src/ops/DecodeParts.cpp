@@ -1,31 +1,28 @@
 #include "src/ops/DecodeParts.h"
 
+#include "src/ops/AssumedSizes.h"
+
 #include <algorithm>
 #include <cstdint>
 
 namespace jitk {
 
-static constexpr int64_t kMultiprocessors = 132;
+static constexpr auto kCtasOfRound = int64_t(kMultiprocessors);
 static constexpr double kBusy = 0.9;
 static constexpr int64_t kMostRounds = 8;
 static constexpr int64_t kRowsOfTile = 64;
 
 static int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-/// The size, or the bound; `unknown` where there is none.
-static int64_t mostOf(const Description &description, std::string_view name, int64_t unknown) {
-  if (!description.attributes().contains(name)) {
-    return 1;
-  }
-  const Dimension &size = description.dimension(name);
-  int64_t most = size.isStatic() ? size.value : size.bound;
-  return most > 0 ? most : unknown;
+/// What the dimension counts as; 1 where the op has none of that name.
+static int64_t sizeOf(const Description &description, std::string_view name, int64_t unknown) {
+  return description.attributes().contains(name) ? assumedSize(description.dimension(name), unknown) : 1;
 }
 
 /// CTAs of one part.
 static int64_t numTiles(const Description &description) {
-  int64_t keyHeads = mostOf(description, "kv_heads", 1);
-  int64_t rows = mostOf(description, "seq_q", 1) * mostOf(description, "heads", 1);
+  int64_t keyHeads = sizeOf(description, "kv_heads", 1);
+  int64_t rows = sizeOf(description, "seq_q", 1) * sizeOf(description, "heads", 1);
   return keyHeads * ceilDiv(rows, keyHeads * kRowsOfTile);
 }
 
@@ -34,8 +31,8 @@ static int64_t partsOfRounds(int64_t tiles) {
   int64_t best = 1;
   double most = 0;
   for (int64_t rounds = 1; rounds <= kMostRounds && most < kBusy; ++rounds) {
-    int64_t parts = rounds * kMultiprocessors / tiles;
-    double busy = double(parts * tiles) / double(rounds * kMultiprocessors);
+    int64_t parts = rounds * kCtasOfRound / tiles;
+    double busy = double(parts * tiles) / double(rounds * kCtasOfRound);
     if (busy > most) {
       best = parts;
       most = busy;
@@ -78,10 +75,10 @@ static int64_t partsWithWork(int64_t wanted, int64_t sequences, int64_t blocks) 
 }
 
 int64_t chooseDecodeParts(const Description &description) {
-  constexpr int64_t kMany = 0;
+  constexpr int64_t kMany = INT64_MAX;
   int64_t parts = partsOfRounds(numTiles(description));
-  int64_t sequences = mostOf(description, "batch", kMany), keys = mostOf(description, "max_kv", kMany);
-  bool isCut = sequences != kMany && keys != kMany && sequences < parts;
+  int64_t sequences = sizeOf(description, "batch", kMany), keys = sizeOf(description, "max_kv", kMany);
+  bool isCut = keys != kMany && sequences < parts;
   return isCut ? partsWithWork(parts, sequences, ceilDiv(keys, kScheduleBlock)) : parts;
 }
 

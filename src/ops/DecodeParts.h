@@ -20,8 +20,8 @@ namespace jitk {
 /// part of what all cost, and the overhead of one sequence.
 inline constexpr int64_t kScheduleBlock = 64, kScheduleOverhead = 5;
 
-/// For a description of an op with `splits` whose other attributes are complete. A function of them alone: as the
-/// models of other ops it has a device of 132 multiprocessors in mind.
+/// For a description of an op with `splits` whose other attributes are complete. A function of them alone: the
+/// multiprocessors are those of AssumedSizes.h.
 int64_t chooseDecodeParts(const Description &description);
 
 } // namespace jitk
