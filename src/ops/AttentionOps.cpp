@@ -26,6 +26,40 @@ static Status checkMlaDecode(const Description &description) {
   return checkHeadSize(description, "rope_dim");
 }
 
+/// Of decoding over a paged cache.
+static AttributeSchema splitsAttribute() {
+  return {"splits",
+          Kind::Dimension,
+          "chosen",
+          "parts that the work is cut into; by the number of tiles and of keys where none is given",
+          {},
+          1,
+          65535,
+          /*leastAtLaunch=*/1,
+          chooseDecodeParts};
+}
+
+static AttributeSchema reuseScheduleAttribute() {
+  return {"reuse_schedule", Kind::Flag, "false", "the schedule of an earlier launch with these lengths is given"};
+}
+
+/// What is read, what tells pages and parts, and what is written.
+static std::vector<TensorSchema> decodeTensors(std::vector<TensorSchema> read, std::vector<TensorSchema> written) {
+  std::vector<TensorSchema> tensors = std::move(read);
+  tensors.insert(
+      tensors.end(),
+      {
+          {"block_table", "int32", {"batch", "ceil(max_kv/page_size)"}, Access::Read, "page of each page_size keys"},
+          {"seq_lens", "int32", {"batch"}, Access::Read, "keys of each sequence; taken as within [0, max_kv]"},
+          {"schedule", "int32", {"splits", "8"}, Access::Read, "of an earlier launch", "reuse_schedule"},
+          {"split_offsets", "int32", {"batch+1"}, Access::Read, "of an earlier launch", "reuse_schedule"},
+          {"schedule", "int32", {"splits", "8"}, Access::Written, "what each part works on", "!reuse_schedule"},
+          {"split_offsets", "int32", {"batch+1"}, Access::Written, "splits before each sequence", "!reuse_schedule"},
+      });
+  tensors.insert(tensors.end(), written.begin(), written.end());
+  return tensors;
+}
+
 static OpSchema mlaDecode() {
   return {
       .name = "mla_decode",
@@ -47,67 +81,26 @@ static OpSchema mlaDecode() {
                0,
                128},
               {"causal", Kind::Flag, "false", "query i sees keys up to i + length - seq_q"},
-              {"splits",
-               Kind::Dimension,
-               "chosen",
-               "parts that the work is cut into; by the number of tiles and of keys where none is given",
-               {},
-               1,
-               65535,
-               /*leastAtLaunch=*/1,
-               chooseDecodeParts},
+              splitsAttribute(),
               {"kv_format", Kind::Word, "bf16", "type of the cache and of Q", {"bf16", "fp16"}},
               {"out_dtype", Kind::Word, "@kv_format", "type of O", {"bf16", "fp16", "fp32"}},
-              {"reuse_schedule", Kind::Flag, "false", "the schedule of an earlier launch with these lengths is given"},
+              reuseScheduleAttribute(),
               strideAttribute("q_stride", "elements from a token of Q to the next"),
               strideAttribute("kv_cache_stride", "elements from a key of the cache to the next"),
               pageStrideAttribute("kv_cache_page_stride", "elements from a page of the cache to the next"),
               strideAttribute("block_table_stride", "entries from a sequence's row of the table to the next"),
               strideAttribute("o_stride", "elements from a token of O to the next"),
           },
-      .tensors =
+      .tensors = decodeTensors(
           {
-              {"q",
-               "@kv_format",
-               {"batch", "seq_q", "heads", "latent_dim+rope_dim"},
-               Access::Read,
-               "",
-               "",
-               "",
-               /*rowAxes=*/2},
-              {"kv_cache",
-               "@kv_format",
-               {"num_pages", "page_size", "1", "latent_dim+rope_dim"},
-               Access::Read,
-               "key: all channels",
-               "",
-               "",
-               /*rowAxes=*/2},
-              {"block_table",
-               "int32",
-               {"batch", "ceil(max_kv/page_size)"},
-               Access::Read,
-               "page of each page_size keys"},
-              {"seq_lens", "int32", {"batch"}, Access::Read, "keys of each sequence; taken as within [0, max_kv]"},
-              {"schedule", "int32", {"splits", "8"}, Access::Read, "of an earlier launch", "reuse_schedule"},
-              {"split_offsets", "int32", {"batch+1"}, Access::Read, "of an earlier launch", "reuse_schedule"},
-              {"schedule", "int32", {"splits", "8"}, Access::Written, "what each part works on", "!reuse_schedule"},
-              {"split_offsets",
-               "int32",
-               {"batch+1"},
-               Access::Written,
-               "splits before each sequence",
-               "!reuse_schedule"},
-              {"o",
-               "@out_dtype",
-               {"batch", "seq_q", "heads", "latent_dim"},
-               Access::Written,
-               "",
-               "",
-               "",
-               /*rowAxes=*/2},
-              {"lse", "fp32", {"batch", "heads", "seq_q"}, Access::Written, "natural; +inf where nothing is attended"},
+              headsOfTokens("q", "@kv_format", {"batch", "seq_q", "heads", "latent_dim+rope_dim"}, Access::Read),
+              headsOfTokens("kv_cache", "@kv_format", {"num_pages", "page_size", "1", "latent_dim+rope_dim"},
+                            Access::Read, "", "key: all channels"),
           },
+          {
+              headsOfTokens("o", "@out_dtype", {"batch", "seq_q", "heads", "latent_dim"}, Access::Written),
+              {"lse", "fp32", {"batch", "heads", "seq_q"}, Access::Written, "natural; +inf where nothing is attended"},
+          }),
       .scalars = {{"scale", "1/sqrt(latent_dim+rope_dim)",
                    "of the scores; models stretch their context by changing it"}},
       .products = {{{"seq_q", "heads"}}},
@@ -138,18 +131,10 @@ static OpSchema pagedAttention() {
               {"head_dim", Kind::Integer, "", "length of a query and a key; a multiple of 16", {}, 16, 256},
               {"value_dim", Kind::Integer, "@head_dim", "length of a value; a multiple of 16", {}, 16, 256},
               {"causal", Kind::Flag, "false", "query i sees keys up to i + length - seq_q"},
-              {"splits",
-               Kind::Dimension,
-               "chosen",
-               "parts that the work is cut into; by the number of tiles and of keys where none is given",
-               {},
-               1,
-               65535,
-               /*leastAtLaunch=*/1,
-               chooseDecodeParts},
+              splitsAttribute(),
               {"dtype", Kind::Word, "bf16", "type of the caches and of Q", {"bf16", "fp16"}},
               {"out_dtype", Kind::Word, "@dtype", "type of O", {"bf16", "fp16", "fp32"}},
-              {"reuse_schedule", Kind::Flag, "false", "the schedule of an earlier launch with these lengths is given"},
+              reuseScheduleAttribute(),
               strideAttribute("q_stride", "elements from a token of Q to the next"),
               strideAttribute("k_cache_stride", "elements from a key of the cache of keys to the next"),
               pageStrideAttribute("k_cache_page_stride", "elements from a page of the cache of keys to the next"),
@@ -158,43 +143,16 @@ static OpSchema pagedAttention() {
               strideAttribute("block_table_stride", "entries from a sequence's row of the table to the next"),
               strideAttribute("o_stride", "elements from a token of O to the next"),
           },
-      .tensors =
+      .tensors = decodeTensors(
           {
-              {"q", "@dtype", {"batch", "seq_q", "heads", "head_dim"}, Access::Read, "", "", "", /*rowAxes=*/2},
-              {"k_cache",
-               "@dtype",
-               {"num_pages", "page_size", "kv_heads", "head_dim"},
-               Access::Read,
-               "",
-               "",
-               "",
-               /*rowAxes=*/2},
-              {"v_cache",
-               "@dtype",
-               {"num_pages", "page_size", "kv_heads", "value_dim"},
-               Access::Read,
-               "",
-               "",
-               "",
-               /*rowAxes=*/2},
-              {"block_table",
-               "int32",
-               {"batch", "ceil(max_kv/page_size)"},
-               Access::Read,
-               "page of each page_size keys"},
-              {"seq_lens", "int32", {"batch"}, Access::Read, "keys of each sequence; taken as within [0, max_kv]"},
-              {"schedule", "int32", {"splits", "8"}, Access::Read, "of an earlier launch", "reuse_schedule"},
-              {"split_offsets", "int32", {"batch+1"}, Access::Read, "of an earlier launch", "reuse_schedule"},
-              {"schedule", "int32", {"splits", "8"}, Access::Written, "what each part works on", "!reuse_schedule"},
-              {"split_offsets",
-               "int32",
-               {"batch+1"},
-               Access::Written,
-               "splits before each sequence",
-               "!reuse_schedule"},
-              {"o", "@out_dtype", {"batch", "seq_q", "heads", "value_dim"}, Access::Written, "", "", "", /*rowAxes=*/2},
-              {"lse", "fp32", {"batch", "heads", "seq_q"}, Access::Written, "natural; -inf where nothing is attended"},
+              headsOfTokens("q", "@dtype", {"batch", "seq_q", "heads", "head_dim"}, Access::Read),
+              headsOfTokens("k_cache", "@dtype", {"num_pages", "page_size", "kv_heads", "head_dim"}, Access::Read),
+              headsOfTokens("v_cache", "@dtype", {"num_pages", "page_size", "kv_heads", "value_dim"}, Access::Read),
           },
+          {
+              headsOfTokens("o", "@out_dtype", {"batch", "seq_q", "heads", "value_dim"}, Access::Written),
+              {"lse", "fp32", {"batch", "heads", "seq_q"}, Access::Written, "natural; -inf where nothing is attended"},
+          }),
       .scalars = {{"scale", "1/sqrt(head_dim)", "of the scores"}},
       .multiples = {{"heads", "kv_heads"}},
       .products = {{{"seq_q", "heads"}}},
@@ -207,12 +165,6 @@ static AttributeSchema windowAttribute(std::string_view name, std::string_view m
   // Positions of queries and keys are counted in 32 bits, with this beside them: the op's products say what is left.
   constexpr int64_t kWidest = 1 << 24;
   return {name, Kind::Integer, "-1", meaning, {}, -1, kWidest};
-}
-
-/// A tensor of flash_attention whose rows are the heads of a token.
-static TensorSchema tokens(std::string_view name, std::string_view type, std::vector<std::string_view> shape,
-                           Access access, std::string_view presentIf) {
-  return {name, type, std::move(shape), access, "", presentIf, "", /*rowAxes=*/2};
 }
 
 void addAttentionOps(std::vector<OpSchema> &ops) {
@@ -251,12 +203,12 @@ void addAttentionOps(std::vector<OpSchema> &ops) {
           },
       .tensors =
           {
-              tokens("q", "@dtype", {"batch", "seq_q", "heads", "head_dim"}, Access::Read, "!packed"),
-              tokens("k", "@dtype", {"batch", "seq_k", "kv_heads", "head_dim"}, Access::Read, "!packed"),
-              tokens("v", "@dtype", {"batch", "seq_k", "kv_heads", "value_dim"}, Access::Read, "!packed"),
-              tokens("q", "@dtype", {"total_q", "heads", "head_dim"}, Access::Read, "packed"),
-              tokens("k", "@dtype", {"total_k", "kv_heads", "head_dim"}, Access::Read, "packed"),
-              tokens("v", "@dtype", {"total_k", "kv_heads", "value_dim"}, Access::Read, "packed"),
+              headsOfTokens("q", "@dtype", {"batch", "seq_q", "heads", "head_dim"}, Access::Read, "!packed"),
+              headsOfTokens("k", "@dtype", {"batch", "seq_k", "kv_heads", "head_dim"}, Access::Read, "!packed"),
+              headsOfTokens("v", "@dtype", {"batch", "seq_k", "kv_heads", "value_dim"}, Access::Read, "!packed"),
+              headsOfTokens("q", "@dtype", {"total_q", "heads", "head_dim"}, Access::Read, "packed"),
+              headsOfTokens("k", "@dtype", {"total_k", "kv_heads", "head_dim"}, Access::Read, "packed"),
+              headsOfTokens("v", "@dtype", {"total_k", "kv_heads", "value_dim"}, Access::Read, "packed"),
               {"cu_seqlens_q",
                "int32",
                {"batch+1"},
@@ -281,8 +233,8 @@ void addAttentionOps(std::vector<OpSchema> &ops) {
                Access::Read,
                "valid keys of each sequence; taken as within [0, seq_k], and what it has",
                "varlen"},
-              tokens("o", "@out_dtype", {"batch", "seq_q", "heads", "value_dim"}, Access::Written, "!packed"),
-              tokens("o", "@out_dtype", {"total_q", "heads", "value_dim"}, Access::Written, "packed"),
+              headsOfTokens("o", "@out_dtype", {"batch", "seq_q", "heads", "value_dim"}, Access::Written, "!packed"),
+              headsOfTokens("o", "@out_dtype", {"total_q", "heads", "value_dim"}, Access::Written, "packed"),
               {"lse", "fp32", {"batch", "heads", "seq_q"}, Access::Written, "natural logarithm", "!packed"},
               {"lse", "fp32", {"heads", "total_q"}, Access::Written, "natural logarithm", "packed"},
           },

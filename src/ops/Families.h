@@ -33,6 +33,12 @@ inline AttributeSchema onlyWith(std::string_view condition, AttributeSchema attr
   return attribute;
 }
 
+/// A tensor whose rows are all heads of a token or a key: its last two axes.
+inline TensorSchema headsOfTokens(std::string_view name, std::string_view type, std::vector<std::string_view> shape,
+                                  Access access, std::string_view presentIf = {}, std::string_view meaning = {}) {
+  return {name, type, std::move(shape), access, meaning, presentIf, "", /*rowAxes=*/2};
+}
+
 void addAttentionOps(std::vector<OpSchema> &ops);
 void addLinearAttentionOps(std::vector<OpSchema> &ops);
 void addMatmulOps(std::vector<OpSchema> &ops);

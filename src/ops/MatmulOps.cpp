@@ -11,13 +11,26 @@ static Status checkMatmul(const Description &description) {
   return okStatus();
 }
 
-/// Column by column is what TMA moves, and what quantizers that write for it leave.
-static AttributeSchema scaleLayoutAttribute() {
-  return {"a_scale_layout",
-          Kind::Word,
-          "row",
-          "A's scales are [m,ceil(k/128)] (row) or [ceil(k/128),m] (col)",
-          {"row", "col"}};
+/// The sizes of a product of fp8, and what all such products have.
+static std::vector<AttributeSchema> fp8Attributes(std::vector<AttributeSchema> sizes) {
+  std::vector<AttributeSchema> attributes = std::move(sizes);
+  attributes.insert(
+      attributes.end(),
+      {
+          {"out_dtype", Kind::Word, "bf16", "type of C", {"bf16", "fp16", "fp32"}},
+          // Column by column is what TMA moves, and what quantizers that write for it leave.
+          {"a_scale_layout",
+           Kind::Word,
+           "row",
+           "A's scales are [m,ceil(k/128)] (row) or [ceil(k/128),m] (col)",
+           {"row", "col"}},
+          strideAttribute("a_scale_stride", "elements from a row of A's scales, as it lies in memory, to the next"),
+          strideAttribute("a_stride", "elements from a row of A to the next"),
+          strideAttribute("b_stride", "elements from a row of B to the next"),
+          strideAttribute("c_stride", "elements from a row of C to the next"),
+          configurationAttribute(),
+      });
+  return attributes;
 }
 
 void addMatmulOps(std::vector<OpSchema> &ops) {
@@ -62,19 +75,11 @@ void addMatmulOps(std::vector<OpSchema> &ops) {
   ops.push_back({
       .name = "fp8_block_matmul",
       .summary = "C[m,n] = A[m,k] B[n,k]^T, in e4m3 with one scale for 1x128 of A and 128x128 of B",
-      .attributes =
-          {
-              {"m", Kind::Dimension, "", "rows of A and C"},
-              {"n", Kind::Dimension, "", "rows of B, columns of C"},
-              {"k", Kind::Dimension, "", "columns of A and B"},
-              {"out_dtype", Kind::Word, "bf16", "type of C", {"bf16", "fp16", "fp32"}},
-              scaleLayoutAttribute(),
-              strideAttribute("a_scale_stride", "elements from a row of A's scales, as it lies in memory, to the next"),
-              strideAttribute("a_stride", "elements from a row of A to the next"),
-              strideAttribute("b_stride", "elements from a row of B to the next"),
-              strideAttribute("c_stride", "elements from a row of C to the next"),
-              configurationAttribute(),
-          },
+      .attributes = fp8Attributes({
+          {"m", Kind::Dimension, "", "rows of A and C"},
+          {"n", Kind::Dimension, "", "rows of B, columns of C"},
+          {"k", Kind::Dimension, "", "columns of A and B"},
+      }),
       .tensors =
           {
               {"a", "e4m3", {"m", "k"}, Access::Read, "row major"},
@@ -94,23 +99,14 @@ void addMatmulOps(std::vector<OpSchema> &ops) {
   ops.push_back({
       .name = "grouped_fp8_block_matmul",
       .summary = "fp8_block_matmul of rows with the B of their group: the experts of a mixture",
-      .attributes =
-          {
-              {"masked", Kind::Flag, "false",
-               "m rows for each group, of which the first few are valid, not rows of all"},
-              {"groups", Kind::Dimension, "", "matrices B"},
-              {"m", Kind::Dimension, "", "rows of A and C; of each group if masked"},
-              {"n", Kind::Dimension, "", "rows of each B, columns of C"},
-              {"k", Kind::Dimension, "", "columns of A and B"},
-              {"expected_m", Kind::Integer, "0", "masked: valid rows of a group to be fast for; 0: m", {}, 0},
-              {"out_dtype", Kind::Word, "bf16", "type of C", {"bf16", "fp16", "fp32"}},
-              scaleLayoutAttribute(),
-              strideAttribute("a_scale_stride", "elements from a row of A's scales, as it lies in memory, to the next"),
-              strideAttribute("a_stride", "elements from a row of A to the next"),
-              strideAttribute("b_stride", "elements from a row of B to the next"),
-              strideAttribute("c_stride", "elements from a row of C to the next"),
-              configurationAttribute(),
-          },
+      .attributes = fp8Attributes({
+          {"masked", Kind::Flag, "false", "m rows for each group, of which the first few are valid, not rows of all"},
+          {"groups", Kind::Dimension, "", "matrices B"},
+          {"m", Kind::Dimension, "", "rows of A and C; of each group if masked"},
+          {"n", Kind::Dimension, "", "rows of each B, columns of C"},
+          {"k", Kind::Dimension, "", "columns of A and B"},
+          {"expected_m", Kind::Integer, "0", "masked: valid rows of a group to be fast for; 0: m", {}, 0},
+      }),
       .tensors =
           {
               {"a", "e4m3", {"masked?groups:1", "m", "k"}, Access::Read, "row major"},
