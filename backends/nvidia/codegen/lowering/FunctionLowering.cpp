@@ -491,18 +491,18 @@ void FunctionLowering::ifThen(Value condition, llvm::function_ref<void()> body) 
   builder_->setInsertionPointToEnd(after);
 }
 
-FailureOr<SmallVector<Value>> FunctionLowering::inlineBlock(Block &block, ArrayRef<Value> arguments) {
-  assert(arguments.size() == block.getNumArguments());
-  for (auto [argument, value] : llvm::zip(block.getArguments(), arguments)) {
+FailureOr<SmallVector<Value>> FunctionLowering::inlineCombine(Block &function, ArrayRef<Value> lhs,
+                                                              ArrayRef<Value> rhs) {
+  for (auto [argument, value] : llvm::zip_equal(function.getArguments(), llvm::concat<const Value>(lhs, rhs))) {
     set(argument, value);
   }
   const LoweringTable &table = LoweringTable::get();
-  for (Operation &op : block.without_terminator()) {
+  for (Operation &op : function.without_terminator()) {
     if (failed(table.lower(&op, *this))) {
       return failure();
     }
   }
-  return llvm::map_to_vector(block.getTerminator()->getOperands(), [&](Value value) { return scalar(value); });
+  return llvm::map_to_vector(function.getTerminator()->getOperands(), [&](Value value) { return scalar(value); });
 }
 
 LogicalResult FunctionLowering::lowerRegion(Region &region, Block *entry) {

@@ -130,9 +130,10 @@ public:
   mlir::Value sharedAddress(mlir::Operation *op);
 
   // Control flow.
-  /// Lowers the single-block region of a combine function on the given arguments; gives the terminator's operands.
-  llvm::FailureOr<llvm::SmallVector<mlir::Value>> inlineBlock(mlir::Block &block,
-                                                              llvm::ArrayRef<mlir::Value> arguments);
+  /// Lowers the combine function of a reduction or a scan, one block, for two tuples of one value an operand each;
+  /// gives the tuple that it returns.
+  llvm::FailureOr<llvm::SmallVector<mlir::Value>> inlineCombine(mlir::Block &function, llvm::ArrayRef<mlir::Value> lhs,
+                                                                llvm::ArrayRef<mlir::Value> rhs);
   /// Lowers a region into the LLVM function: its entry block into `entry`, whose predecessor passes nothing.
   llvm::LogicalResult lowerRegion(mlir::Region &region, mlir::Block *entry);
   /// The LLVM block of a TTGIR block; it takes the registers of the block's arguments.

@@ -23,7 +23,9 @@ public:
   LogicalResult run();
 
 private:
-  FailureOr<Tuple> combine(ArrayRef<Value> lhs, ArrayRef<Value> rhs);
+  FailureOr<Tuple> combine(ArrayRef<Value> lhs, ArrayRef<Value> rhs) {
+    return f.inlineCombine(op.getCombineOp().front(), lhs, rhs);
+  }
   LogicalResult combineAll(SmallVector<Tuple> &into, ArrayRef<Tuple> others);
   LogicalResult withinThreads();
   LogicalResult acrossLanes();
@@ -51,16 +53,6 @@ int32_t Reduction::resultNumber(ArrayRef<int32_t> coordinate) const {
     }
   }
   return number;
-}
-
-FailureOr<Tuple> Reduction::combine(ArrayRef<Value> lhs, ArrayRef<Value> rhs) {
-  Tuple arguments(lhs);
-  llvm::append_range(arguments, rhs);
-  auto combined = f.inlineBlock(op.getCombineOp().front(), arguments);
-  if (failed(combined)) {
-    return failure();
-  }
-  return Tuple(*combined);
 }
 
 LogicalResult Reduction::combineAll(SmallVector<Tuple> &into, ArrayRef<Tuple> others) {

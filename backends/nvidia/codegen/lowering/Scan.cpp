@@ -37,7 +37,9 @@ public:
 
 private:
   FailureOr<SmallVector<Run>> findRuns();
-  FailureOr<Tuple> combine(ArrayRef<Value> lhs, ArrayRef<Value> rhs);
+  FailureOr<Tuple> combine(ArrayRef<Value> lhs, ArrayRef<Value> rhs) {
+    return f.inlineCombine(op.getCombineOp().front(), lhs, rhs);
+  }
   Tuple select(Value condition, ArrayRef<Value> yes, ArrayRef<Value> no);
   SmallVector<Tuple> shuffleAll(ArrayRef<Tuple> tuples, Value lane);
   /// Combines each block's carry, what comes before the block, into the block's prefixes. A null `first` says that
@@ -107,16 +109,6 @@ FailureOr<SmallVector<Run>> Scan::findRuns() {
     return op.emitOpError("along this axis needs a layout whose warps hold one run of bits");
   }
   return runs;
-}
-
-FailureOr<Tuple> Scan::combine(ArrayRef<Value> lhs, ArrayRef<Value> rhs) {
-  Tuple arguments(lhs);
-  llvm::append_range(arguments, rhs);
-  auto combined = f.inlineBlock(op.getCombineOp().front(), arguments);
-  if (failed(combined)) {
-    return failure();
-  }
-  return Tuple(*combined);
 }
 
 Tuple Scan::select(Value condition, ArrayRef<Value> yes, ArrayRef<Value> no) {
