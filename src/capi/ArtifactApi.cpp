@@ -72,9 +72,7 @@ jitk_status_t jitk_runtime_compile(jitk_runtime_t runtime, jitk_description_t de
     *artifact = nullptr;
     JITK_TRY(require(runtime, "runtime"));
     JITK_TRY(checkProcess(runtime));
-    JITK_TRY(require(description, "description"));
-    JITK_TRY(require(target, "target"));
-    JITK_ASSIGN(Target parsed, Target::parse(target));
+    JITK_ASSIGN(Target parsed, targetOf(description, target));
     auto handle = std::make_unique<jitk_artifact_s>();
     Status status = compile(*runtime->runtime, description->problem, parsed, *handle);
     if (status.ok()) {

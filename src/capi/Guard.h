@@ -50,6 +50,13 @@ inline Status requireText(const char *text, const char *name) {
   return *text ? okStatus() : invalidArgument(std::string(name) + " must not be empty");
 }
 
+/// Of a question about the kernel of a description for a target; both must be there.
+inline Result<Target> targetOf(const jitk_description_s *description, const char *target) {
+  JITK_TRY(require(description, "description"));
+  JITK_TRY(require(target, "target"));
+  return Target::parse(target);
+}
+
 /// InvalidArgument if a launch has flags that this library does not know.
 inline Status checkLaunchFlags(uint64_t flags) {
   return (flags & ~JITK_LAUNCH_PROGRAMMATIC) == 0

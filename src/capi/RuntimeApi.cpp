@@ -337,9 +337,7 @@ jitk_status_t jitk_runtime_key(jitk_runtime_t runtime, jitk_description_t descri
     *key = nullptr;
     JITK_TRY(require(runtime, "runtime"));
     JITK_TRY(checkProcess(runtime));
-    JITK_TRY(require(description, "description"));
-    JITK_TRY(require(target, "target"));
-    JITK_ASSIGN(Target parsed, Target::parse(target));
+    JITK_ASSIGN(Target parsed, targetOf(description, target));
     JITK_ASSIGN(Key made, runtime->runtime->entries().keyOf(*description->problem, parsed));
     Json json = {{"key", made.name()},
                  {"description", made.parts().description},
@@ -359,9 +357,7 @@ jitk_status_t jitk_runtime_configurations(jitk_runtime_t runtime, jitk_descripti
     *configurations = nullptr;
     JITK_TRY(require(runtime, "runtime"));
     JITK_TRY(checkProcess(runtime));
-    JITK_TRY(require(description, "description"));
-    JITK_TRY(require(target, "target"));
-    JITK_ASSIGN(Target parsed, Target::parse(target));
+    JITK_ASSIGN(Target parsed, targetOf(description, target));
     JITK_ASSIGN(Compiler * compiler, runtime->runtime->compiler().get());
     JITK_ASSIGN(std::vector<Configuration> found, compiler->configurations(description->problem->description, parsed));
     Json json = Json::array();

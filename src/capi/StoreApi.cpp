@@ -187,9 +187,7 @@ jitk_status_t jitk_store_explain(jitk_runtime_t runtime, jitk_description_t desc
     JITK_TRY(require(explanation, "explanation"));
     *explanation = nullptr;
     JITK_ASSIGN(DiskStore * disk, diskOf(runtime));
-    JITK_TRY(require(description, "description"));
-    JITK_TRY(require(target, "target"));
-    JITK_ASSIGN(Target parsed, Target::parse(target));
+    JITK_ASSIGN(Target parsed, targetOf(description, target));
     EntrySource &entries = runtime->runtime->entries();
     JITK_ASSIGN(Key key, entries.keyOf(*description->problem, parsed));
     *explanation = new jitk_text_s{jsonText(explain(entries, *disk, key))};
