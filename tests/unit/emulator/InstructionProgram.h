@@ -11,6 +11,24 @@
 
 namespace jitk::emulator::test {
 
+/// `name0, name1, ...`
+inline std::string numbered(const std::string &name, int count) {
+  std::string text;
+  for (int i = 0; i < count; ++i) {
+    text += (i ? ", " : "") + name + std::to_string(i);
+  }
+  return text;
+}
+
+/// `type, type, ...`
+inline std::string repeated(const std::string &type, int count) {
+  std::string text;
+  for (int i = 0; i < count; ++i) {
+    text += (i ? ", " : "") + type;
+  }
+  return text;
+}
+
 /// Where dynamic shared memory begins, as `shared.base` gives it.
 inline constexpr uint64_t smem = 1024;
 

@@ -9,23 +9,6 @@ using namespace jitk::emulator::test;
 
 namespace {
 
-/// `%name0, %name1, ...` with `count` registers.
-std::string registers(const std::string &name, int count) {
-  std::string text;
-  for (int i = 0; i < count; ++i) {
-    text += (i ? ", %" : "%") + name + std::to_string(i);
-  }
-  return text;
-}
-
-std::string repeated(const std::string &type, int count) {
-  std::string text;
-  for (int i = 0; i < count; ++i) {
-    text += (i ? ", " : "") + type;
-  }
-  return text;
-}
-
 /// Loads `count` 32-bit registers `%name0..` of the thread from %base, which holds [thread][register].
 std::string loadRegisters(const std::string &name, const std::string &base, int count, bool asFloat = false) {
   std::string text = globalOf(name + "_at", base, 4 * count);
@@ -64,7 +47,7 @@ std::string mmaKernel(const std::string &form, int numC, const std::string &type
   return kernel("%a: !llvm.ptr<1>, %b: !llvm.ptr<1>, %c: !llvm.ptr<1>, %out: !llvm.ptr<1>",
                 loadRegisters("ra", "a", 4) + loadRegisters("rb", "b", 2) +
                     loadRegisters("rc", "c", numC, typeC == "f32") + "%d:" + std::to_string(numC) + " = ptx.inst \"" +
-                    form + "\"(" + registers("ra", 4) + ", " + registers("rb", 2) + ", " + registers("rc", numC) +
+                    form + "\"(" + numbered("%ra", 4) + ", " + numbered("%rb", 2) + ", " + numbered("%rc", numC) +
                     ") : (" + repeated("i32", 6) + ", " + repeated(typeC, numC) + ") -> (" + repeated(typeC, numC) +
                     ")\n" + storeResults("out", numC, typeC));
 }

@@ -72,22 +72,6 @@ void fill(std::vector<uint8_t> &image, const Tile &tile, int rows, int depth, in
   }
 }
 
-std::string registers(const std::string &name, int count) {
-  std::string text;
-  for (int i = 0; i < count; ++i) {
-    text += (i ? ", " : "") + name + std::to_string(i);
-  }
-  return text;
-}
-
-std::string repeated(const std::string &type, int count) {
-  std::string text;
-  for (int i = 0; i < count; ++i) {
-    text += (i ? ", " : "") + type;
-  }
-  return text;
-}
-
 /// Copies the image to shared memory, 16 bytes a thread and step.
 const std::string copyImage = R"(
       %image_bytes = llvm.mlir.constant(32768 : i32) : i32
@@ -123,7 +107,7 @@ std::string waitFor(const std::string &result, const std::string &source, int co
                     int pending) {
   const std::string suffix = type == "f32" ? ".f32x" : ".b32x";
   return "%" + result + ":" + std::to_string(count) + " = ptx.inst \"wgmma.wait_group" + suffix +
-         std::to_string(count) + "\"(" + registers("%" + source + "#", count) +
+         std::to_string(count) + "\"(" + numbered("%" + source + "#", count) +
          ") {imms = array<i64: " + std::to_string(pending) + ">} : (" + repeated(type, count) + ") -> (" +
          repeated(type, count) + ")\n";
 }
@@ -350,7 +334,7 @@ TEST_SUITE("emulator/Wgmma") {
               " = llvm.add %a, %advance" + n + " : i64\n%b" + n + " = llvm.add %b, %advance" + n + " : i64\n";
       body +=
           wgmma("d" + n, "wgmma.m64n16k16.f32.f16.ss", 8, "f32", "%a" + n, "%b" + n, "%true", previous, ": 1, 1, 0, 0");
-      previous = registers("%d" + n + "#", 8);
+      previous = numbered("%d" + n + "#", 8);
     }
     body += commit + waitFor("r", "d3", 8, "f32", 0) + store("r", 8, "f32");
     for (const DeviceOptions &options : allModes()) {
