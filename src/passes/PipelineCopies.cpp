@@ -24,6 +24,7 @@
 #include "src/passes/SharedBuffers.h"
 #include "src/passes/layouts/TargetCapability.h"
 #include "src/passes/pipelining/CopyGroups.h"
+#include "src/passes/pipelining/GlobalWrites.h"
 #include "src/passes/pipelining/TileSource.h"
 #include "src/runtime/SharedMemory.h"
 
@@ -420,11 +421,14 @@ static bool keepsProductInFlight(scf::ForOp loop, unsigned capability) {
          dots.front()->hasOneUse() && loop.getTiedLoopYieldedValue(sum)->get() == dots.front().getResult();
 }
 
-/// Whether everything that is copied is a tile of a matrix.
+/// Whether everything that is copied is a tile of a matrix, and none that the kernel itself writes: no barrier of its
+/// threads tells TMA, which reads through a proxy of its own.
 static bool movesTiles(ArrayRef<CopyGroup> groups) {
-  return llvm::all_of(groups, [](const CopyGroup &group) {
-    return llvm::all_of(group.copies,
-                        [](ttg::AsyncCopyGlobalToLocalOp copy) { return matchTileSource(copy).has_value(); });
+  GlobalWrites writes(groups.front().commit->getParentOfType<tt::FuncOp>());
+  return llvm::all_of(groups, [&](const CopyGroup &group) {
+    return llvm::all_of(group.copies, [&](ttg::AsyncCopyGlobalToLocalOp copy) {
+      return matchTileSource(copy).has_value() && !writes.mayReach(copy.getSrc());
+    });
   });
 }
 

@@ -151,6 +151,34 @@ tt.func public @greatest(%x: !tt.ptr<f32>, %y: !tt.ptr<f32>, %rows: !tt.ptr<i32>
 }
 )";
 
+/// Each matrix of x, 1024 numbers, becomes the one before it plus one.
+constexpr const char *kChainCommonIr = R"(
+tt.func public @chain(%x: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %n: i32) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %c1024 = arith.constant 1024 : i32
+  %one = arith.constant dense<1.0> : tensor<1024xf32>
+  %r = tt.make_range {end = 1024 : i32, start = 0 : i32} : tensor<1024xi32>
+  %xs = tt.splat %x : !tt.ptr<f32> -> tensor<1024x!tt.ptr<f32>>
+  %b = tile.alloc {space = 7 : i64} : <[1024], f32, shared>
+  scf.for %i = %c0 to %n step %c1 : i32 {
+    %o = arith.muli %i, %c1024 : i32
+    %os = tt.splat %o : i32 -> tensor<1024xi32>
+    %at = arith.addi %os, %r : tensor<1024xi32>
+    %p = tt.addptr %xs, %at : tensor<1024x!tt.ptr<f32>>, tensor<1024xi32>
+    tile.copy %p -> %b : tensor<1024x!tt.ptr<f32>>, !tile.buf<[1024], f32, shared>
+    %t = tile.to_tensor %b : <[1024], f32, shared> -> tensor<1024xf32>
+    %u = arith.addf %t, %one : tensor<1024xf32>
+    %next = arith.addi %o, %c1024 : i32
+    %ns = tt.splat %next : i32 -> tensor<1024xi32>
+    %to = arith.addi %ns, %r : tensor<1024xi32>
+    %q = tt.addptr %xs, %to : tensor<1024x!tt.ptr<f32>>, tensor<1024xi32>
+    tt.store %q, %u : tensor<1024x!tt.ptr<f32>>
+  } {tt.num_stages = 3 : i32}
+  tt.return
+}
+)";
+
 Attributes withSource(const char *language, const char *source) {
   return {{"language", language},  {"source", source},
           {"entry", "axpy"},       {"arguments", "x: read fp32[n], y: updated fp32[n], a: fp32, n: int32"},
@@ -653,6 +681,30 @@ TEST_SUITE("conformance/UserKernel") {
         changed(product("end: int32 = 101, s: int32 = 256", "1"), "source", leftwardProductCommonIr());
     CHECK(!copiesTiles(leftward));
     checkMaskedProduct(leftward, 0, 256, 100, 256);
+  }
+
+  TEST_CASE("a loop with stages reads what it has written") {
+    constexpr int64_t kMatrices = 6, kSize = 1024;
+    const Session &session = Session::get();
+    const api::Device &device = session.device;
+    api::Kernel kernel =
+        api::Kernel::obtain(session.runtime, device,
+                            api::Description::create("user_kernel", {{"language", "commonir"},
+                                                                     {"source", kChainCommonIr},
+                                                                     {"entry", "chain"},
+                                                                     {"arguments", "x: updated fp32[6144] align 16, "
+                                                                                   "n: int32 = 5"},
+                                                                     {"grid", "1"}}));
+    std::vector<float> x(kMatrices * kSize, 0.0f), wanted;
+    for (int64_t i = 0; i < kMatrices * kSize; ++i) {
+      wanted.push_back(float(i / kSize));
+    }
+    api::Buffer onDevice(device, x.size() * sizeof(float));
+    device.copyToDevice(onDevice.address(), x.data(), onDevice.size());
+    kernel.launch(std::vector<uint64_t>{onDevice.address()});
+    device.synchronize();
+    device.copyToHost(x.data(), onDevice.address(), onDevice.size());
+    CHECK(x == wanted);
   }
 
   TEST_CASE("loops have fewer stages where as many as they ask for leave no room for a reduction") {

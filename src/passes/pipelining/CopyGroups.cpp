@@ -1,5 +1,7 @@
 #include "src/passes/pipelining/CopyGroups.h"
 
+#include "src/passes/pipelining/GlobalWrites.h"
+
 #include "mlir/Interfaces/ViewLikeInterface.h"
 
 using namespace mlir;
@@ -91,10 +93,12 @@ static std::optional<CopyGroup> matchGroup(ttg::AsyncWaitOp wait) {
 SmallVector<CopyGroup> findCopyGroups(scf::ForOp loop) {
   SmallVector<CopyGroup> groups;
   DenseSet<Value> filled;
+  GlobalWrites writes(loop);
   for (auto wait : loop.getBody()->getOps<ttg::AsyncWaitOp>()) {
     std::optional<CopyGroup> group = matchGroup(wait);
     bool isPrivate = group && llvm::all_of(group->copies, [&](ttg::AsyncCopyGlobalToLocalOp copy) {
-                       return isPrivateToIteration(loop, copy, wait) && filled.insert(copy.getResult()).second;
+                       return isPrivateToIteration(loop, copy, wait) && !writes.mayReach(copy.getSrc()) &&
+                              filled.insert(copy.getResult()).second;
                      });
     if (isPrivate) {
       groups.push_back(*group);
@@ -104,26 +108,6 @@ SmallVector<CopyGroup> findCopyGroups(scf::ForOp loop) {
 }
 
 // --- slices ----------------------------------------------------------------------------------------------------------
-
-/// Whether an op of the loop may write to global memory.
-static bool writesGlobalMemory(scf::ForOp loop) {
-  WalkResult result = loop.getBody()->walk([&](Operation *op) {
-    if (isa<ttg::AsyncCommitGroupOp, ttg::AsyncWaitOp>(op) || op->hasTrait<OpTrait::HasRecursiveMemoryEffects>()) {
-      return WalkResult::advance();
-    }
-    auto effects = dyn_cast<MemoryEffectOpInterface>(op);
-    if (!effects) {
-      return isMemoryEffectFree(op) ? WalkResult::advance() : WalkResult::interrupt();
-    }
-    SmallVector<MemoryEffects::EffectInstance> instances;
-    effects.getEffects(instances);
-    bool writes = llvm::any_of(instances, [](const MemoryEffects::EffectInstance &effect) {
-      return isa<MemoryEffects::Write>(effect.getEffect()) && effect.getResource() != ttg::SharedMemory::get();
-    });
-    return writes ? WalkResult::interrupt() : WalkResult::advance();
-  });
-  return result.wasInterrupted();
-}
 
 /// What a slice may hold besides pure ops.
 struct SliceRules {
@@ -156,7 +140,7 @@ static bool collect(scf::ForOp loop, Value value, SliceRules rules, IterationSli
 
 std::optional<IterationSlice> sliceOfSources(scf::ForOp loop, const CopyGroup &group) {
   IterationSlice slice;
-  SliceRules rules = {.mayLoad = !writesGlobalMemory(loop), .mayTrap = true};
+  SliceRules rules = {.mayLoad = GlobalWrites(loop).isEmpty(), .mayTrap = true};
   for (ttg::AsyncCopyGlobalToLocalOp copy : group.copies) {
     for (Value source : {Value(copy.getSrc()), Value(copy.getMask()), Value(copy.getOther())}) {
       if (source && !collect(loop, source, rules, slice)) {

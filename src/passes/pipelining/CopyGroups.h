@@ -24,7 +24,8 @@ struct IterationSlice {
   llvm::SetVector<mlir::BlockArgument> carried; ///< carried values that the ops, or the next values of those, read
 };
 
-/// The groups whose copies each fill a whole allocation that nothing but this iteration reads, after the wait.
+/// The groups whose copies each fill a whole allocation that nothing but this iteration reads, after the wait, from
+/// tensors that the loop does not write.
 llvm::SmallVector<CopyGroup> findCopyGroups(mlir::scf::ForOp loop);
 
 /// What the sources of the group are computed from; none where that has effects, reads memory that the loop may write,

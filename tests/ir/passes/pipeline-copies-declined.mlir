@@ -61,6 +61,47 @@ tt.func @read_before(%p: !ptrs, %q: !ptrs, %n: i32) {
   tt.return
 }
 
+// Each iteration writes what the next one copies, through another pointer to the same tensor.
+// CHECK-LABEL: tt.func @written_tensor
+// CHECK: ttg.async_wait %{{.*}} {num = 0 : i32}
+tt.func @written_tensor(%x: !tt.ptr<f32>, %offsets: tensor<64xi32>, %which: i1, %n: i32) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %b = ttg.local_alloc : () -> !buf
+  %xs = tt.splat %x : !tt.ptr<f32> -> !ptrs
+  %moved = tt.addptr %xs, %offsets : !ptrs, tensor<64xi32>
+  %q = arith.select %which, %xs, %moved : !ptrs
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%p = %xs) -> (!ptrs) : i32 {
+    %t = ttg.async_copy_global_to_local %p, %b : !ptrs -> <64xf32, #shared, #smem, mutable>
+    %c = ttg.async_commit_group tokens %t
+    %w = ttg.async_wait %c {num = 0 : i32}
+    %v = ttg.local_load %b : !buf -> tensor<64xf32>
+    tt.store %q, %v : !ptrs
+    %next = tt.addptr %p, %offsets : !ptrs, tensor<64xi32>
+    scf.yield %next : !ptrs
+  }
+  tt.return
+}
+
+// A pointer that comes of a number may lead anywhere.
+// CHECK-LABEL: tt.func @written_somewhere
+// CHECK: ttg.async_wait %{{.*}} {num = 0 : i32}
+tt.func @written_somewhere(%p: !ptrs, %address: i64, %n: i32) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %b = ttg.local_alloc : () -> !buf
+  scf.for %i = %c0 to %n step %c1 : i32 {
+    %t = ttg.async_copy_global_to_local %p, %b : !ptrs -> <64xf32, #shared, #smem, mutable>
+    %c = ttg.async_commit_group tokens %t
+    %w = ttg.async_wait %c {num = 0 : i32}
+    %v = ttg.local_load %b : !buf -> tensor<64xf32>
+    %y = tt.int_to_ptr %address : i64 -> !tt.ptr<f32>
+    %q = tt.splat %y : !tt.ptr<f32> -> !ptrs
+    tt.store %q, %v : !ptrs
+  }
+  tt.return
+}
+
 // The loop may write the addresses that it loads.
 // CHECK-LABEL: tt.func @written_table
 // CHECK: ttg.async_wait %{{.*}} {num = 0 : i32}

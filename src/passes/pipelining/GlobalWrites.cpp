@@ -1,0 +1,88 @@
+#include "src/passes/pipelining/GlobalWrites.h"
+
+#include "src/ir/tt/Tt.h"
+#include "src/ir/ttg/Ttg.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+
+namespace jitk::passes {
+using namespace jitk::ir;
+
+/// The pointers, of which it is one, that a pointer comes of; none where that is not known.
+using Origins = std::optional<SmallVector<Value>>;
+
+static Origins originsOf(Value pointers) {
+  using All = SmallVector<Value>;
+  if (auto argument = dyn_cast<BlockArgument>(pointers)) {
+    auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
+    return loop ? Origins(All{loop.getTiedLoopInit(argument)->get(), loop.getTiedLoopYieldedValue(argument)->get()})
+                : std::nullopt;
+  }
+  unsigned number = cast<OpResult>(pointers).getResultNumber();
+  return llvm::TypeSwitch<Operation *, Origins>(pointers.getDefiningOp())
+      .Case<tt::AddPtrOp, tt::SplatOp, tt::BroadcastOp, tt::ExpandDimsOp, tt::ReshapeOp, tt::TransOp, tt::BitcastOp>(
+          [](Operation *op) { return All{op->getOperand(0)}; })
+      .Case([](arith::SelectOp select) { return All{select.getTrueValue(), select.getFalseValue()}; })
+      .Case([&](scf::IfOp branch) {
+        return All{branch.thenYield()->getOperand(number), branch.elseYield()->getOperand(number)};
+      })
+      .Case([&](scf::ForOp loop) { return All{loop.getInitArgs()[number], loop.getYieldedValues()[number]}; })
+      .Default(Origins());
+}
+
+/// Adds the parameters that the pointers may be derived from. Returns whether there are no others.
+static bool addTensors(Value pointers, llvm::SetVector<Value> &tensors) {
+  llvm::SetVector<Value> origins;
+  origins.insert(pointers);
+  for (size_t next = 0; next < origins.size(); ++next) { // grows
+    Value current = origins[next];
+    auto argument = dyn_cast<BlockArgument>(current);
+    if (argument && isa<tt::FuncOp>(argument.getOwner()->getParentOp())) {
+      tensors.insert(argument);
+      continue;
+    }
+    Origins before = originsOf(current);
+    if (!before) {
+      return false;
+    }
+    origins.insert_range(*before);
+  }
+  return true;
+}
+
+GlobalWrites::GlobalWrites(Operation *root) {
+  root->walk([&](Operation *op) {
+    // Neither of the last two writes a tensor.
+    if (op == root || isa<ttg::AsyncCommitGroupOp, ttg::AsyncWaitOp, tt::PrintOp, tt::AssertOp>(op) ||
+        op->hasTrait<OpTrait::HasRecursiveMemoryEffects>()) {
+      return;
+    }
+    auto effects = dyn_cast<MemoryEffectOpInterface>(op);
+    if (!effects) {
+      areKnown_ &= isMemoryEffectFree(op);
+      return;
+    }
+    SmallVector<MemoryEffects::EffectInstance> instances;
+    effects.getEffects(instances);
+    for (const MemoryEffects::EffectInstance &effect : instances) {
+      if (isa<MemoryEffects::Write>(effect.getEffect()) && effect.getResource() != ttg::SharedMemory::get()) {
+        areKnown_ &= effect.getValue() && addTensors(effect.getValue(), tensors_);
+      }
+    }
+  });
+}
+
+bool GlobalWrites::mayReach(Value pointers) const {
+  llvm::SetVector<Value> read;
+  return !areKnown_ || (!tensors_.empty() && !addTensors(pointers, read)) ||
+         llvm::any_of(read, [&](Value tensor) { return tensors_.contains(tensor); });
+}
+
+} // namespace jitk::passes
