@@ -1,7 +1,7 @@
 #include "src/kernels/matmul/PersistentProduct.h"
 
+#include "src/ir/tt/TensorParts.h"
 #include "src/kernels/matmul/PartialSums.h"
-#include "src/kernels/vocabulary/PackedPairs.h"
 #include "src/kernels/vocabulary/Roles.h"
 
 using namespace mlir;
@@ -375,7 +375,7 @@ llvm::SmallVector<PersistentProduct::Pending> PersistentProduct::hold(Value cons
       if (index < firstWaiting(slices.size())) {
         store.storeSlice(index, finished, resultMatrix(part), {next.row, next.column});
       } else {
-        next.slices.push_back(packsResults() ? packPairs(b, finished) : finished);
+        next.slices.push_back(packsResults() ? ir::tt::packPairs(b, b.getLoc(), finished) : finished);
       }
     }
   }
@@ -390,7 +390,7 @@ void PersistentProduct::defer(Value consumer, llvm::ArrayRef<Pending> pending) {
     for (auto [offset, slice] : llvm::enumerate(results.slices)) {
       size_t index = firstWaiting(numSlices) + offset;
       waiting_.push_back([this, store, matrix, index, slice, row = results.row, column = results.column] {
-        Value finished = packsResults() ? unpackPairs(b, slice, shapes_.resultType()) : slice;
+        Value finished = packsResults() ? ir::tt::unpackPairs(b, b.getLoc(), slice, shapes_.resultType()) : slice;
         store.storeSlice(index, finished, matrix, {row, column});
       });
     }

@@ -2,6 +2,7 @@
 
 #include "src/ir/llvm/KeepInvariants.h"
 #include "src/ir/llvm/ProgrammaticLaunch.h"
+#include "src/ir/tt/TensorParts.h"
 #include "src/ir/ttg/Ttg.h"
 #include "src/ir/ttng/Ttng.h"
 
@@ -345,20 +346,7 @@ Value KernelBuilder::dot(Value lhs, Value rhs, Value accumulator) {
 }
 
 llvm::SmallVector<Value> KernelBuilder::splitColumns(Value matrix, int64_t columns) {
-  auto type = cast<RankedTensorType>(matrix.getType());
-  int64_t numRows = type.getShape()[0], numColumns = type.getShape()[1];
-  if (numColumns <= columns) {
-    return {matrix};
-  }
-  // The two halves become the last dimension, which is split.
-  Value halves = tt::ReshapeOp::create(*this, matrix, llvm::ArrayRef<int64_t>{numRows, 2, numColumns / 2});
-  Value moved = tt::TransOp::create(*this, tensorType({numRows, numColumns / 2, 2}, type.getElementType()), halves,
-                                    getDenseI32ArrayAttr({0, 2, 1}));
-  RankedTensorType half = tensorType({numRows, numColumns / 2}, type.getElementType());
-  auto split = tt::SplitOp::create(*this, half, half, moved);
-  llvm::SmallVector<Value> parts = splitColumns(split.getOutLHS(), columns);
-  llvm::append_range(parts, splitColumns(split.getOutRHS(), columns));
-  return parts;
+  return tt::splitColumns(*this, getLoc(), matrix, columns);
 }
 
 Value KernelBuilder::startProduct(Value lhs, Value rhs, Value accumulator, Value accumulates) {
