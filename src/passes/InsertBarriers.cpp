@@ -32,12 +32,12 @@ struct Slot {
   int64_t index = 0; ///< Constant: the slot. Ring: its offset in the present iteration
   int64_t size = 0;  ///< Ring: the number of slots
   Operation *loop = nullptr;
+  Operation *start = nullptr; ///< Ring: the loop with which it begins to count
 
-  bool operator==(const Slot &other) const {
-    return std::tie(kind, index, size, loop) == std::tie(other.kind, other.index, other.size, other.loop);
-  }
+  bool operator==(const Slot &other) const = default;
   bool mayEqual(const Slot &other) const {
-    bool comparable = kind == other.kind && kind != Kind::Whole && size == other.size && loop == other.loop;
+    bool comparable =
+        kind == other.kind && kind != Kind::Whole && size == other.size && loop == other.loop && start == other.start;
     return !comparable || index == other.index;
   }
 };
@@ -270,10 +270,10 @@ static Place placeOfBuffer(Value buffer) {
 static Slot slotOf(Value index) {
   APInt constant;
   if (matchPattern(index, m_ConstantInt(&constant))) {
-    return {Slot::Kind::Constant, constant.getSExtValue(), 0, nullptr};
+    return {Slot::Kind::Constant, constant.getSExtValue()};
   }
   if (auto ring = RingIndex::match(index)) {
-    return {Slot::Kind::Ring, ring->offset, ring->size, ring->loop};
+    return {Slot::Kind::Ring, ring->offset, ring->size, ring->loop, ring->start};
   }
   return {};
 }

@@ -54,6 +54,18 @@ static std::optional<int64_t> wrapOf(Value next, Value carried) {
   }
 }
 
+/// The value with which a loop's carried value begins, and the loop where it does: one around the loop that hands on
+/// what the loop has left.
+static std::pair<Value, scf::ForOp> startOf(BlockArgument argument) {
+  auto loop = cast<scf::ForOp>(argument.getOwner()->getParentOp());
+  Value init = loop.getTiedLoopInit(argument)->get();
+  auto outer = dyn_cast<BlockArgument>(init);
+  auto around = outer ? dyn_cast<scf::ForOp>(outer.getOwner()->getParentOp()) : nullptr;
+  bool isHandedOn = around && outer != around.getInductionVar() && loop->getBlock() == around.getBody() &&
+                    around.getTiedLoopYieldedValue(outer)->get() == loop.getTiedLoopResult(argument);
+  return isHandedOn ? startOf(outer) : std::pair(init, loop);
+}
+
 /// A counter among the loop's carried values.
 static std::optional<RingIndex> matchCarried(Value carried, int64_t step) {
   auto argument = dyn_cast<BlockArgument>(carried);
@@ -61,13 +73,14 @@ static std::optional<RingIndex> matchCarried(Value carried, int64_t step) {
   if (!loop || argument == loop.getInductionVar()) {
     return std::nullopt;
   }
-  auto start = constantOf(loop.getTiedLoopInit(argument)->get());
+  auto [init, first] = startOf(argument);
+  auto start = constantOf(init);
   auto size = wrapOf(loop.getTiedLoopYieldedValue(argument)->get(), carried);
   // A start of -1 takes its first step to 0.
   if (!start || !size || *size <= 0 || *start < -1 || *start >= *size) {
     return std::nullopt;
   }
-  return RingIndex{loop, (*start + step + *size) % *size, *size};
+  return RingIndex{loop, (*start + step + *size) % *size, *size, first};
 }
 
 /// A remainder of the induction variable plus a constant.
@@ -98,7 +111,7 @@ static std::optional<RingIndex> matchRemainder(Value index) {
   if (!start || *start + offset < 0) {
     return std::nullopt;
   }
-  return RingIndex{loop, (*start + offset) % *size, *size};
+  return RingIndex{loop, (*start + offset) % *size, *size, loop};
 }
 
 std::optional<RingIndex> RingIndex::match(Value index) {

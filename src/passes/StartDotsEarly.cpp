@@ -75,8 +75,7 @@ bool DotStarter::sharesBuffer(Value view, Value other) {
 
 bool DotStarter::mayOverlap(Value view, Value other) {
   std::optional<RingIndex> slot = ringSlotOf(view), otherSlot = ringSlotOf(other);
-  bool differs = slot && otherSlot && slot->loop == otherSlot->loop && slot->size == otherSlot->size &&
-                 slot->offset != otherSlot->offset;
+  bool differs = slot && otherSlot && slot->walksWith(*otherSlot) && slot->offset != otherSlot->offset;
   return sharesBuffer(view, other) && !differs;
 }
 
@@ -156,11 +155,13 @@ void DotStarter::hoist(ttng::WarpGroupDotOp dot) {
 }
 
 bool DotStarter::sparesNextIteration(Operation *op, ttng::WarpGroupDotOp dot, scf::ForOp loop) {
-  Value destination = filledBy(op);
+  auto store = dyn_cast<ttg::LocalStoreOp>(op);
+  Value destination = store ? Value(store.getDst()) : filledBy(op);
   if (!destination) {
-    return isMemoryEffectFree(op) || isa<scf::IfOp, tt::LoadOp, ttg::AsyncCommitGroupOp, ttg::AsyncWaitOp,
-                                         ttg::LocalBarrierOp, ttng::BarrierExpectOp, ttng::WaitBarrierOp,
-                                         ttng::FenceAsyncSharedOp, ttng::WarpGroupDotOp, ttng::WarpGroupDotWaitOp>(op);
+    return isMemoryEffectFree(op) ||
+           isa<scf::IfOp, tt::LoadOp, ttg::AsyncCommitGroupOp, ttg::AsyncWaitOp, ttg::LocalBarrierOp,
+               ttng::BarrierExpectOp, ttng::WaitBarrierOp, ttng::FenceAsyncSharedOp, ttng::WarpGroupDotOp,
+               ttng::WarpGroupDotWaitOp, ttng::AsyncTMACopyLocalToGlobalOp, ttng::TMAStoreWaitOp>(op);
   }
   std::optional<RingIndex> filled = ringSlotOf(destination);
   return llvm::none_of(dot->getOperands(), [&](Value operand) {
@@ -168,7 +169,7 @@ bool DotStarter::sparesNextIteration(Operation *op, ttng::WarpGroupDotOp dot, sc
       return false;
     }
     std::optional<RingIndex> read = ringSlotOf(operand);
-    return !filled || !read || filled->loop != loop || read->loop != loop || filled->size != read->size ||
+    return !filled || !read || filled->loop != loop || !filled->walksWith(*read) ||
            (filled->offset + 1) % filled->size == read->offset;
   });
 }
