@@ -40,7 +40,8 @@ static bool runsNowhereWithout(int64_t dimension, const LaunchStep &step) {
           return term.op == Op::Dimension ? term.value == dimension : term.op == Op::Constant && term.value == 0;
         },
         [](Op op, bool left, bool right) {
-          bool ofEither = op == Op::Mul && (left || right), ofLeft = op == Op::CeilDiv || op == Op::FloorDiv;
+          bool ofEither = (op == Op::Mul || op == Op::Min) && (left || right),
+               ofLeft = op == Op::CeilDiv || op == Op::FloorDiv;
           return ofEither || (left && (ofLeft || right));
         });
   });

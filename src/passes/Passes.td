@@ -70,8 +70,10 @@ def PipelineCopies : Pass<"jitk-pipeline-copies", "mlir::ModuleOp"> {
     begins must be known not to be below 0. A mask may leave out the rows from such a size on, where the map ends. No map is
     empty or has all rows in one place: that size must be known to be 1 or more (constant, or marked `jitk.positive`), and
     the stride too, unless the loop ends at it or before it. The tensor map is a parameter that the pass adds
-    (src/passes/TileMaps.h), and memory barriers take the place of groups. What the pointers of later iterations are computed
-    from is computed again: it must follow from the induction variable, from carried values that advance without effects,
+    (src/passes/TileMaps.h), and memory barriers take the place of groups. Where the loop is part of the body of another one,
+    over tiles, with bounds that all tiles share, its copies by TMA do not end with it: behind those of the last iteration
+    come those of the first ones of the next tile, whose coordinates must follow from the two induction variables without
+    effects. What the pointers of later iterations are computed from is computed again: it must follow from the induction variable, from carried values that advance without effects,
     and from loads of memory that the loop does not write.
 
     After --convert-common-ir-to-ttgir, whose copies it delays; before --jitk-assign-layouts, so that what it clones is
@@ -108,7 +110,8 @@ def StartDotsEarly : Pass<"jitk-start-dots-early", "mlir::ModuleOp"> {
     write: other buffers, or other slots of a ring. One whose accumulator comes from a wait that nobody else uses takes it
     from the product before: products on one accumulator are executed in their order. A loop's only product, which adds to a
     carried accumulator, is waited for when the next one has been started, and the last one behind the loop, where the next
-    iteration fills no buffer that the product reads.
+    iteration fills no buffer that the product reads. Slots of a ring are told apart where their counters begin with the same
+    loop, which may be one around the loop that hands them on.
 
     After --jitk-assign-layouts, which makes the products, and --jitk-pipeline-copies; before --jitk-insert-barriers.
   }];

@@ -15,6 +15,9 @@
 // Where all that is copied are tiles of matrices, and the loop keeps a product in flight, the copy engine (TMA) moves
 // them: one thread asks for a tile, and a memory barrier of each slot, full, takes the place of groups and waits.
 //
+// Where the loop is that over the blocks of a tile, in a loop over tiles, its copies by TMA do not end with the tile:
+// those past the last block are the first ones of the next tile, so that they are in flight while this one is stored.
+//
 // A wait right before the loop, for copies of what the loop reads throughout, moves behind it: the first wait in the
 // loop is for them too, so that they and the first copies of the loop are in flight together.
 
@@ -25,6 +28,8 @@
 #include "src/passes/layouts/TargetCapability.h"
 #include "src/passes/pipelining/CopyGroups.h"
 #include "src/passes/pipelining/GlobalWrites.h"
+#include "src/passes/pipelining/ProductLoops.h"
+#include "src/passes/pipelining/TileNest.h"
 #include "src/passes/pipelining/TileSource.h"
 #include "src/runtime/SharedMemory.h"
 
@@ -52,6 +57,18 @@ struct PipelinedLoop {
   int64_t numStages;
   int64_t numSlots; ///< of the rings: one for each stage, and one more where a product reads the slot before
   bool isByTma;     ///< everything that is copied is a tile, which TMA moves
+  std::optional<TileNest> nest; ///< with the loop around it, if the copies go on from one of its iterations to the next
+
+  /// The loop that runs once.
+  scf::ForOp outermost() { return nest ? nest->around : loop; }
+};
+
+/// The iteration whose copies are next.
+struct Cursor {
+  Value iteration;            ///< of the loop: its induction variable
+  SmallVector<Value> carried; ///< what the sources read of its carried values
+  Value tile;                 ///< of the loop around it, in a nest
+  SmallVector<Value> leaves;  ///< what the sources read of that one's body
 };
 
 /// Writes one pipelined loop.
@@ -61,7 +78,8 @@ public:
       : plan_(std::move(plan)), capability_(capability), rewriter_(plan_.loop.getContext()), loc_(plan_.loop.getLoc()) {
   }
 
-  void run();
+  /// Returns the loop that stands for the outermost one of the plan.
+  scf::ForOp run();
 
 private:
   void makeRings();
@@ -74,13 +92,26 @@ private:
   void rewriteGroup(unsigned index);
   void yieldState();
 
-  /// Skips the copies of group `index` where `iteration`, the value of the induction variable, is past the end.
-  void issue(unsigned index, Value iteration, ValueRange carried, Value slot);
+  /// Skips the copies of group `index` where the iteration is past the end.
+  void issue(unsigned index, const Cursor &cursor, Value slot);
   void issueByTma(unsigned index, OpBuilder &b, const IRMapping &map, Value slot);
   /// A map in which the slice's ops can be cloned for another iteration.
-  IRMapping atIteration(Value iteration, ValueRange carried);
-  SmallVector<Value> advance(Value iteration, ValueRange carried);
+  IRMapping atIteration(const Cursor &cursor);
   Value iterationAhead(Value iteration, int64_t count);
+  Value isBefore(scf::ForOp loop, Value iteration);
+
+  /// The first iteration of all.
+  Cursor firstCursor();
+  /// In the loop's body: the iteration whose copies it issues.
+  Cursor cursorInLoop();
+  Cursor next(const Cursor &cursor);
+  SmallVector<Value> advance(const Cursor &cursor);
+  /// The same in a nest, where the first block of the next tile follows the last one.
+  Cursor nextInNest(const Cursor &cursor);
+  /// What the first block of a tile needs, if the tile is there; else `absent`.
+  SmallVector<Value> leavesOf(Value tile, ValueRange absent);
+  /// Adds values to what a loop carries, whose next ones are to be set; returns those of an iteration.
+  ValueRange carry(scf::ForOp &loop, ValueRange inits);
   Value i32(int64_t value) { return arith::ConstantIntOp::create(rewriter_, loc_, value, 32); }
 
   PipelinedLoop plan_;
@@ -89,7 +120,8 @@ private:
   Location loc_;
   DenseMap<Value, Value> rings_; ///< of each allocation
   SmallVector<Value> barriers_;  ///< of each group, full: a row of one for each slot; none without TMA
-  SmallVector<Value> ahead_;     ///< carried values of the iteration whose copies are next
+  Cursor ahead_;                 ///< before the loop the first one that it issues, then that of its iteration; in the
+                                 ///< latter the iteration is not carried but where it is a nest
   Value readSlot_, fillSlot_;
   Value phase_; ///< of the barriers, in which the slot to be read gets full
 };
@@ -97,7 +129,7 @@ private:
 } // namespace
 
 void CopyPipeliner::makeRings() {
-  rewriter_.setInsertionPoint(plan_.loop);
+  rewriter_.setInsertionPoint(plan_.outermost());
   for (CopyGroup &group : plan_.groups) {
     for (ttg::AsyncCopyGlobalToLocalOp copy : group.copies) {
       auto type = copy.getResult().getType();
@@ -111,7 +143,7 @@ void CopyPipeliner::makeRings() {
 }
 
 void CopyPipeliner::makeBarriers() {
-  rewriter_.setInsertionPoint(plan_.loop);
+  rewriter_.setInsertionPoint(plan_.outermost());
   for (unsigned index = 0; plan_.isByTma && index < plan_.groups.size(); ++index) {
     Type type = ttng::barrierType(rewriter_.getContext(), {plan_.numSlots, 1});
     barriers_.push_back(ttg::LocalAllocOp::create(rewriter_, loc_, type));
@@ -126,7 +158,7 @@ void CopyPipeliner::makeBarriers() {
 }
 
 void CopyPipeliner::dropBarriers() {
-  rewriter_.setInsertionPointAfter(plan_.loop);
+  rewriter_.setInsertionPointAfter(plan_.outermost());
   for (unsigned index = 0; plan_.isByTma && index < plan_.groups.size(); ++index) {
     for (int64_t slot = 0; slot < plan_.numSlots; ++slot) {
       ttng::InvalBarrierOp::create(rewriter_, loc_, barrierAt(rewriter_, index, i32(slot)));
@@ -145,17 +177,53 @@ Value CopyPipeliner::iterationAhead(Value iteration, int64_t count) {
   return rewriter_.createOrFold<arith::AddIOp>(loc_, iteration, steps);
 }
 
-IRMapping CopyPipeliner::atIteration(Value iteration, ValueRange carried) {
+Value CopyPipeliner::isBefore(scf::ForOp loop, Value iteration) {
+  auto predicate = loop.getUnsignedCmp() ? arith::CmpIPredicate::ult : arith::CmpIPredicate::slt;
+  return rewriter_.createOrFold<arith::CmpIOp>(loc_, predicate, iteration, loop.getUpperBound());
+}
+
+IRMapping CopyPipeliner::atIteration(const Cursor &cursor) {
   IRMapping map;
-  map.map(plan_.loop.getInductionVar(), iteration);
-  for (auto [argument, value] : llvm::zip_equal(plan_.advance.carried, carried)) {
+  map.map(plan_.loop.getInductionVar(), cursor.iteration);
+  for (auto [argument, value] : llvm::zip_equal(plan_.advance.carried, cursor.carried)) {
     map.map(argument, value);
+  }
+  if (plan_.nest) {
+    map.map(plan_.nest->around.getInductionVar(), cursor.tile);
+    for (auto [leaf, value] : llvm::zip_equal(plan_.nest->leaves, cursor.leaves)) {
+      map.map(leaf, value);
+    }
   }
   return map;
 }
 
-SmallVector<Value> CopyPipeliner::advance(Value iteration, ValueRange carried) {
-  IRMapping map = atIteration(iteration, carried);
+// --- which iteration's copies are next -------------------------------------------------------------------------------
+
+Cursor CopyPipeliner::firstCursor() {
+  Cursor cursor = {plan_.loop.getLowerBound(), {}, {}, {}};
+  for (BlockArgument argument : plan_.advance.carried) {
+    cursor.carried.push_back(plan_.loop.getTiedLoopInit(argument)->get());
+  }
+  if (plan_.nest) {
+    cursor.tile = plan_.nest->around.getLowerBound();
+    SmallVector<Value> none = llvm::map_to_vector(plan_.nest->leaves, [&](Value leaf) -> Value {
+      return arith::ConstantOp::create(rewriter_, loc_, rewriter_.getZeroAttr(leaf.getType()));
+    });
+    cursor.leaves = leavesOf(cursor.tile, none);
+  }
+  return cursor;
+}
+
+Cursor CopyPipeliner::cursorInLoop() {
+  Cursor cursor = ahead_;
+  if (!plan_.nest) {
+    cursor.iteration = iterationAhead(plan_.loop.getInductionVar(), plan_.numStages - 1);
+  }
+  return cursor;
+}
+
+SmallVector<Value> CopyPipeliner::advance(const Cursor &cursor) {
+  IRMapping map = atIteration(cursor);
   for (Operation *op : plan_.advance.ops) {
     rewriter_.clone(*op, map);
   }
@@ -164,12 +232,58 @@ SmallVector<Value> CopyPipeliner::advance(Value iteration, ValueRange carried) {
   });
 }
 
-void CopyPipeliner::issue(unsigned index, Value iteration, ValueRange carried, Value slot) {
-  auto predicate = plan_.loop.getUnsignedCmp() ? arith::CmpIPredicate::ult : arith::CmpIPredicate::slt;
-  Value isInLoop = rewriter_.createOrFold<arith::CmpIOp>(loc_, predicate, iteration, plan_.loop.getUpperBound());
+Cursor CopyPipeliner::next(const Cursor &cursor) {
+  return plan_.nest ? nextInNest(cursor) : Cursor{iterationAhead(cursor.iteration, 1), advance(cursor), {}, {}};
+}
+
+SmallVector<Value> CopyPipeliner::leavesOf(Value tile, ValueRange absent) {
+  if (absent.empty()) {
+    return {};
+  }
+  auto branch = scf::IfOp::create(rewriter_, loc_, TypeRange(absent), isBefore(plan_.nest->around, tile),
+                                  /*withElseRegion=*/true);
+  OpBuilder inside = branch.getThenBodyBuilder(), outside = branch.getElseBodyBuilder();
+  IRMapping map;
+  map.map(plan_.nest->around.getInductionVar(), tile);
+  for (Operation *op : plan_.nest->leafOps) {
+    inside.clone(*op, map);
+  }
+  scf::YieldOp::create(inside, loc_,
+                       llvm::map_to_vector(plan_.nest->leaves, [&](Value leaf) { return map.lookupOrDefault(leaf); }));
+  scf::YieldOp::create(outside, loc_, absent);
+  return llvm::to_vector(ValueRange(branch.getResults()));
+}
+
+Cursor CopyPipeliner::nextInNest(const Cursor &cursor) {
+  scf::ForOp around = plan_.nest->around;
+  Value iteration = iterationAhead(cursor.iteration, 1);
+  // Tiles are counted no further than to the first one that is not there.
+  Value isInTile = isBefore(plan_.loop, iteration), isTile = isBefore(around, cursor.tile);
+  Value isAtEnd = arith::XOrIOp::create(rewriter_, loc_, isInTile, arith::ConstantIntOp::create(rewriter_, loc_, 1, 1));
+  Value entersNext = arith::AndIOp::create(rewriter_, loc_, isAtEnd, isTile);
+
+  SmallVector<Value> here = {iteration, cursor.tile};
+  llvm::append_range(here, cursor.leaves);
+  auto branch = scf::IfOp::create(rewriter_, loc_, TypeRange(ValueRange(here)), entersNext, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(rewriter_);
+  rewriter_.setInsertionPointToStart(branch.elseBlock());
+  scf::YieldOp::create(rewriter_, loc_, here);
+  rewriter_.setInsertionPointToStart(branch.thenBlock());
+  Value tile = arith::AddIOp::create(rewriter_, loc_, cursor.tile, around.getStep());
+  SmallVector<Value> there = {plan_.loop.getLowerBound(), tile};
+  llvm::append_range(there, leavesOf(tile, cursor.leaves));
+  scf::YieldOp::create(rewriter_, loc_, there);
+  return {branch.getResult(0), {}, branch.getResult(1), llvm::to_vector(ValueRange(branch.getResults()).drop_front(2))};
+}
+
+void CopyPipeliner::issue(unsigned index, const Cursor &cursor, Value slot) {
+  Value isInLoop = isBefore(plan_.loop, cursor.iteration);
+  if (plan_.nest) {
+    isInLoop = arith::AndIOp::create(rewriter_, loc_, isInLoop, isBefore(plan_.nest->around, cursor.tile));
+  }
   auto branch = scf::IfOp::create(rewriter_, loc_, isInLoop, /*withElseRegion=*/false);
   OpBuilder before(branch), inside = branch.getThenBodyBuilder();
-  IRMapping map = atIteration(iteration, carried);
+  IRMapping map = atIteration(cursor);
   // Loads, and what hangs on them, stay behind the condition; all else can be hoisted further.
   DenseSet<Operation *> conditional;
   for (Operation *op : plan_.sources[index].ops) {
@@ -240,16 +354,35 @@ void CopyPipeliner::delayWaitBefore() {
 }
 
 void CopyPipeliner::writePrologue() {
-  rewriter_.setInsertionPoint(plan_.loop);
-  ahead_ = llvm::map_to_vector(plan_.advance.carried,
-                               [&](BlockArgument argument) { return plan_.loop.getTiedLoopInit(argument)->get(); });
+  rewriter_.setInsertionPoint(plan_.outermost());
+  ahead_ = firstCursor();
   for (int64_t stage = 0; stage + 1 < plan_.numStages; ++stage) {
-    Value iteration = iterationAhead(plan_.loop.getLowerBound(), stage);
+    if (!plan_.nest) {
+      ahead_.iteration = iterationAhead(plan_.loop.getLowerBound(), stage);
+    }
     Value slot = i32(stage);
     for (unsigned index = 0; index < plan_.groups.size(); ++index) {
-      issue(index, iteration, ahead_, slot);
+      issue(index, ahead_, slot);
     }
-    ahead_ = advance(iteration, ahead_);
+    ahead_ = next(ahead_);
+  }
+}
+
+ValueRange CopyPipeliner::carry(scf::ForOp &loop, ValueRange inits) {
+  unsigned first = loop.getNumRegionIterArgs();
+  auto replaced = loop.replaceWithAdditionalYields(rewriter_, inits, /*replaceInitOperandUsesInLoop=*/false,
+                                                   [](OpBuilder &, Location, ArrayRef<BlockArgument> added) {
+                                                     return SmallVector<Value>(added.begin(), added.end());
+                                                   });
+  loop = cast<scf::ForOp>(*replaced);
+  return ValueRange(loop.getRegionIterArgs()).drop_front(first);
+}
+
+/// Sets what a loop yields last.
+static void setLastYields(scf::ForOp loop, ValueRange values) {
+  auto yield = cast<scf::YieldOp>(loop.getBody()->getTerminator());
+  for (auto [offset, value] : llvm::enumerate(values)) {
+    yield->setOperand(yield->getNumOperands() - values.size() + offset, value);
   }
 }
 
@@ -258,21 +391,23 @@ void CopyPipeliner::carryState() {
   if (plan_.isByTma) {
     inits.push_back(i32(0));
   }
-  llvm::append_range(inits, ahead_);
-  // The yields are set once the body is written.
-  unsigned first = plan_.loop.getNumRegionIterArgs();
+  if (plan_.nest) {
+    llvm::append_values(inits, ahead_.iteration, ahead_.tile);
+    llvm::append_range(inits, ahead_.leaves);
+    inits = llvm::to_vector(carry(plan_.nest->around, inits));
+  }
+  llvm::append_range(inits, ahead_.carried);
   SmallVector<unsigned> numbers =
       llvm::map_to_vector(plan_.advance.carried, [](BlockArgument argument) { return argument.getArgNumber(); });
-  auto replaced = plan_.loop.replaceWithAdditionalYields(rewriter_, inits, /*replaceInitOperandUsesInLoop=*/false,
-                                                         [](OpBuilder &, Location, ArrayRef<BlockArgument> added) {
-                                                           return SmallVector<Value>(added.begin(), added.end());
-                                                         });
-  plan_.loop = cast<scf::ForOp>(*replaced);
+  // The yields are set once the body is written.
+  ValueRange added = carry(plan_.loop, inits);
   plan_.advance.carried.clear();
   for (unsigned number : numbers) {
     plan_.advance.carried.insert(plan_.loop.getBody()->getArgument(number));
   }
-  auto added = plan_.loop.getRegionIterArgs().drop_front(first);
+  if (plan_.nest) {
+    setLastYields(plan_.nest->around, ValueRange(plan_.loop.getResults()).take_back(added.size()));
+  }
   readSlot_ = added[0];
   fillSlot_ = added[1];
   added = added.drop_front(2);
@@ -280,7 +415,11 @@ void CopyPipeliner::carryState() {
     phase_ = added.front();
     added = added.drop_front();
   }
-  ahead_.assign(added.begin(), added.end());
+  if (plan_.nest) {
+    ahead_ = {added[0], {}, added[1], llvm::to_vector(added.drop_front(2))};
+  } else {
+    ahead_.carried = llvm::to_vector(added);
+  }
 }
 
 void CopyPipeliner::rewriteGroup(unsigned index) {
@@ -297,7 +436,7 @@ void CopyPipeliner::rewriteGroup(unsigned index) {
     }
   }
   ttg::LocalBarrierOp::create(rewriter_, loc_);
-  issue(index, iterationAhead(plan_.loop.getInductionVar(), plan_.numStages - 1), ahead_, fillSlot_);
+  issue(index, cursorInLoop(), fillSlot_);
   for (ttg::AsyncCopyGlobalToLocalOp copy : group.copies) {
     Value buffer = copy.getResult();
     Value slot = ttg::MemDescIndexOp::create(rewriter_, loc_, copy.getResult().getType(), rings_[buffer], readSlot_);
@@ -309,26 +448,28 @@ void CopyPipeliner::rewriteGroup(unsigned index) {
 void CopyPipeliner::yieldState() {
   auto yield = cast<scf::YieldOp>(plan_.loop.getBody()->getTerminator());
   rewriter_.setInsertionPoint(yield);
-  auto next = [&](Value slot) -> Value {
+  auto nextSlot = [&](Value slot) -> Value {
     Value stepped = arith::AddIOp::create(rewriter_, loc_, slot, i32(1));
     Value isPast = arith::CmpIOp::create(rewriter_, loc_, arith::CmpIPredicate::sge, stepped, i32(plan_.numSlots));
     return arith::SelectOp::create(rewriter_, loc_, isPast, i32(0), stepped);
   };
-  SmallVector<Value> values = {next(readSlot_), next(fillSlot_)};
+  SmallVector<Value> values = {nextSlot(readSlot_), nextSlot(fillSlot_)};
   if (plan_.isByTma) {
     // A barrier's next phase begins where the ring does.
     Value isFirst = arith::CmpIOp::create(rewriter_, loc_, arith::CmpIPredicate::eq, values.front(), i32(0));
     Value flipped = arith::XOrIOp::create(rewriter_, loc_, phase_, i32(1));
     values.push_back(arith::SelectOp::create(rewriter_, loc_, isFirst, flipped, phase_));
   }
-  llvm::append_range(values, advance(iterationAhead(plan_.loop.getInductionVar(), plan_.numStages - 1), ahead_));
-  unsigned first = yield->getNumOperands() - values.size();
-  for (auto [offset, value] : llvm::enumerate(values)) {
-    yield->setOperand(first + offset, value);
+  Cursor following = next(cursorInLoop());
+  if (plan_.nest) {
+    llvm::append_values(values, following.iteration, following.tile);
+    llvm::append_range(values, following.leaves);
   }
+  llvm::append_range(values, following.carried);
+  setLastYields(plan_.loop, values);
 }
 
-void CopyPipeliner::run() {
+scf::ForOp CopyPipeliner::run() {
   makeRings();
   makeBarriers();
   if (!plan_.isByTma) {
@@ -353,6 +494,7 @@ void CopyPipeliner::run() {
   }
   dropBarriers();
   plan_.loop->removeAttr(kNumStages);
+  return plan_.outermost();
 }
 
 // --- which loops -----------------------------------------------------------------------------------------------------
@@ -390,7 +532,7 @@ static int64_t bytesOfStores(scf::ForOp loop) {
 }
 
 /// The most slots, up to `wanted`, whose rings fit beside the buffers that are alive in the loop and its stores.
-static int64_t slotsThatFit(const PipelinedLoop &plan, int64_t wanted, unsigned capability) {
+static int64_t slotsThatFit(PipelinedLoop &plan, int64_t wanted, unsigned capability) {
   DenseSet<Value> replaced;
   int64_t perSlot = 0, others = 0;
   for (const CopyGroup &group : plan.groups) {
@@ -399,26 +541,11 @@ static int64_t slotsThatFit(const PipelinedLoop &plan, int64_t wanted, unsigned 
       perSlot += sharedBytes(copy.getResult().getType());
     }
   }
-  plan.loop->getParentOfType<tt::FuncOp>().walk([&](ttg::LocalAllocOp alloc) {
-    others += !replaced.contains(alloc) && isAliveIn(plan.loop, alloc) ? sharedBytes(alloc.getType()) : 0;
+  scf::ForOp loop = plan.outermost();
+  loop->getParentOfType<tt::FuncOp>().walk([&](ttg::LocalAllocOp alloc) {
+    others += !replaced.contains(alloc) && isAliveIn(loop, alloc) ? sharedBytes(alloc.getType()) : 0;
   });
-  return std::min(wanted, (int64_t(sharedMemoryLimit(capability)) - others - bytesOfStores(plan.loop)) / perSlot);
-}
-
-/// Whether the loop adds one product an iteration to accumulators that fill half of the register file: no other CTA
-/// fits beside it that would keep the tensor cores busy, so that a product is to run on while the next one is started
-/// (--jitk-start-dots-early), and its slot must not be filled yet.
-static bool keepsProductInFlight(scf::ForOp loop, unsigned capability) {
-  constexpr int64_t kAccumulators = 128 * 256;
-  SmallVector<tt::DotOp> dots;
-  loop.walk([&](tt::DotOp dot) { dots.push_back(dot); });
-  if (capability != 90 || dots.size() != 1 || dots.front()->getBlock() != loop.getBody()) {
-    return false;
-  }
-  auto type = cast<RankedTensorType>(dots.front().getType());
-  auto sum = dyn_cast<BlockArgument>(dots.front().getC());
-  return type.getNumElements() >= kAccumulators && sum && sum.getOwner() == loop.getBody() && sum.hasOneUse() &&
-         dots.front()->hasOneUse() && loop.getTiedLoopYieldedValue(sum)->get() == dots.front().getResult();
+  return std::min(wanted, (int64_t(sharedMemoryLimit(capability)) - others - bytesOfStores(loop)) / perSlot);
 }
 
 /// Whether everything that is copied is a tile of a matrix, and none that the kernel itself writes: no barrier of its
@@ -433,24 +560,35 @@ static bool movesTiles(ArrayRef<CopyGroup> groups) {
 }
 
 static std::optional<PipelinedLoop> planLoop(scf::ForOp loop, int64_t wanted, unsigned capability) {
-  PipelinedLoop plan = {loop, {}, {}, {}, 0, 0, false};
-  llvm::SetVector<BlockArgument> carried;
+  PipelinedLoop plan = {loop, {}, {}, {}, 0, 0, false, {}};
   for (CopyGroup &group : findCopyGroups(loop)) {
-    if (std::optional<IterationSlice> sources = sliceOfSources(loop, group)) {
-      carried.insert_range(sources->carried);
+    if (std::optional<IterationSlice> sources = sliceOfSources(loop, sourcesOf(group))) {
       plan.groups.push_back(std::move(group));
       plan.sources.push_back(std::move(*sources));
     }
   }
+  if (plan.groups.empty()) {
+    return std::nullopt;
+  }
+  int64_t spare = keepsProductInFlight(loop, capability) ? 1 : 0;
+  plan.isByTma = spare > 0 && movesTiles(plan.groups);
+  llvm::SetVector<BlockArgument> carried;
+  for (auto [group, sources] : llvm::zip_equal(plan.groups, plan.sources)) {
+    if (plan.isByTma) {
+      sources = *sliceOfSources(loop, coordinatesOf(group));
+    }
+    carried.insert_range(sources.carried);
+  }
   std::optional<IterationSlice> next = sliceOfNextValues(loop, std::move(carried));
-  if (plan.groups.empty() || !next) {
+  if (!next) {
     return std::nullopt;
   }
   plan.advance = std::move(*next);
-  int64_t spare = keepsProductInFlight(loop, capability) ? 1 : 0;
+  if (plan.isByTma) {
+    plan.nest = matchTileNest(loop, plan.groups, plan.sources);
+  }
   plan.numSlots = slotsThatFit(plan, wanted + spare, capability);
   plan.numStages = plan.numSlots > 2 ? plan.numSlots - spare : plan.numSlots;
-  plan.isByTma = spare > 0 && movesTiles(plan.groups);
   return plan.numStages >= 2 ? std::optional(std::move(plan)) : std::nullopt;
 }
 
@@ -484,7 +622,12 @@ struct PipelineCopiesPass : impl::PipelineCopiesBase<PipelineCopiesPass> {
       int64_t wanted = stated ? stated.getInt() : int64_t(numStages);
       wanted = mostStages > 0 ? std::min(wanted, int64_t(mostStages)) : wanted;
       if (std::optional<PipelinedLoop> plan = wanted < 2 ? std::nullopt : planLoop(loop, wanted, *capability)) {
-        CopyPipeliner(std::move(*plan), *capability).run();
+        auto around = plan->nest ? llvm::find(loops, plan->nest->around) : loops.end();
+        CopyPipeliner pipeliner(std::move(*plan), *capability);
+        scf::ForOp outermost = pipeliner.run();
+        if (around != loops.end()) {
+          *around = outermost;
+        }
       }
     }
   }

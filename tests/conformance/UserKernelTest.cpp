@@ -658,10 +658,12 @@ TEST_SUITE("conformance/UserKernel") {
     checkMaskedProduct(product("end: int32 = 0, s: int32 = 256", "1"), 0, 0, 0, 256);
 
     // No CTA runs where there are none.
-    Attributes some = product("end: int32 = m, s: int32 = 256", "ceil(m/128)");
-    CHECK(copiesTiles(some) == target.ends_with("sm_90a"));
-    for (int64_t m : {1, 100, 128}) {
-      checkMaskedProduct(some, m, 256, m, 256);
+    for (const char *grid : {"ceil(m/128)", "min(ceil(m/128), multiprocessors)"}) {
+      Attributes some = product("end: int32 = m, s: int32 = 256", grid);
+      CHECK(copiesTiles(some) == target.ends_with("sm_90a"));
+      for (int64_t m : {1, 100, 128}) {
+        checkMaskedProduct(some, m, 256, m, 256);
+      }
     }
 
     // Row 2^32 is past the end, and its low half is not.

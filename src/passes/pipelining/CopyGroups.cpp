@@ -138,17 +138,23 @@ static bool collect(scf::ForOp loop, Value value, SliceRules rules, IterationSli
   return areKnown;
 }
 
-std::optional<IterationSlice> sliceOfSources(scf::ForOp loop, const CopyGroup &group) {
+std::optional<IterationSlice> sliceOfSources(scf::ForOp loop, ArrayRef<Value> sources) {
   IterationSlice slice;
   SliceRules rules = {.mayLoad = GlobalWrites(loop).isEmpty(), .mayTrap = true};
+  bool areKnown = llvm::all_of(sources, [&](Value source) { return collect(loop, source, rules, slice); });
+  return areKnown ? std::optional(std::move(slice)) : std::nullopt;
+}
+
+SmallVector<Value> sourcesOf(const CopyGroup &group) {
+  SmallVector<Value> sources;
   for (ttg::AsyncCopyGlobalToLocalOp copy : group.copies) {
-    for (Value source : {Value(copy.getSrc()), Value(copy.getMask()), Value(copy.getOther())}) {
-      if (source && !collect(loop, source, rules, slice)) {
-        return std::nullopt;
+    for (Value given : {Value(copy.getSrc()), Value(copy.getMask()), Value(copy.getOther())}) {
+      if (given) {
+        sources.push_back(given);
       }
     }
   }
-  return slice;
+  return sources;
 }
 
 std::optional<IterationSlice> sliceOfNextValues(scf::ForOp loop, llvm::SetVector<BlockArgument> carried) {

@@ -28,9 +28,12 @@ struct IterationSlice {
 /// tensors that the loop does not write.
 llvm::SmallVector<CopyGroup> findCopyGroups(mlir::scf::ForOp loop);
 
-/// What the sources of the group are computed from; none where that has effects, reads memory that the loop may write,
-/// or is not in the loop's body itself.
-std::optional<IterationSlice> sliceOfSources(mlir::scf::ForOp loop, const CopyGroup &group);
+/// What `sources` are computed from; none where that has effects, reads memory that the loop may write, or is not in
+/// the loop's body itself.
+std::optional<IterationSlice> sliceOfSources(mlir::scf::ForOp loop, llvm::ArrayRef<mlir::Value> sources);
+
+/// The addresses and masks of the group's copies.
+llvm::SmallVector<mlir::Value> sourcesOf(const CopyGroup &group);
 
 /// What the next values of `carried` are computed from, which may grow by what they read; none where that is not pure.
 std::optional<IterationSlice> sliceOfNextValues(mlir::scf::ForOp loop, llvm::SetVector<mlir::BlockArgument> carried);

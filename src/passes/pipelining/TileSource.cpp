@@ -246,25 +246,36 @@ static bool isPositiveIn(scf::ForOp loop, const TileSource::Size &size) {
   return isNotWithout || isPositive(size);
 }
 
-std::optional<TileSource> matchTileSource(ttg::AsyncCopyGlobalToLocalOp copy) {
-  auto type = cast<RankedTensorType>(copy.getSrc().getType());
-  ttg::MemDescType buffer = copy.getResult().getType();
-  if (type.getRank() != 2 || buffer.getShape() != type.getShape()) {
+ttg::MemDescType tileBufferType(ArrayRef<int64_t> shape, Type elementType) {
+  MLIRContext *context = elementType.getContext();
+  auto layout = ttg::NVMMASharedEncodingAttr::get(context, shape, {1, 0}, ttg::CGAEncodingAttr::getTrivial(context, 2),
+                                                  elementType, /*fp4Padded=*/false);
+  return ttg::MemDescType::get(shape, elementType, layout, ttg::SharedMemorySpaceAttr::get(context),
+                               /*mutableMemory=*/true);
+}
+
+std::optional<TileSource> matchTile(Value pointers, Value mask, ttg::MemDescType buffer, scf::ForOp loop) {
+  auto type = cast<RankedTensorType>(pointers.getType());
+  if (type.getRank() != 2 || buffer.getRank() != 2 || buffer.getDimSize(0) != type.getDimSize(0) ||
+      type.getDimSize(1) % buffer.getDimSize(1) != 0) {
     return std::nullopt;
   }
-  std::optional<TileSource> source = PointerMatcher().match(copy.getSrc(), copy.getMask());
-  // The layout that a tensor map for tiles of that shape writes.
-  MLIRContext *context = buffer.getContext();
-  auto layout = ttg::NVMMASharedEncodingAttr::get(context, buffer.getShape(), {1, 0},
-                                                  ttg::CGAEncodingAttr::getTrivial(context, 2), buffer.getElementType(),
-                                                  /*fp4Padded=*/false);
+  std::optional<TileSource> source = PointerMatcher().match(pointers, mask);
   int64_t elementBytes = buffer.getElementTypeBitWidth() / 8;
-  auto loop = copy->getParentOfType<scf::ForOp>();
-  if (!source || !loop || !isPositiveIn(loop, source->stride) || buffer.getEncoding() != layout ||
+  bool hasRows = source && (loop ? isPositiveIn(loop, source->stride) : isPositive(source->stride));
+  if (!hasRows || buffer.getEncoding() != tileBufferType(buffer.getShape(), buffer.getElementType()).getEncoding() ||
       !isMultiple({source->base, 0}, 1) || !isMultiple(source->stride, elementBytes)) {
     return std::nullopt;
   }
   return source;
+}
+
+std::optional<TileSource> matchTileSource(ttg::AsyncCopyGlobalToLocalOp copy) {
+  auto type = cast<RankedTensorType>(copy.getSrc().getType());
+  ttg::MemDescType buffer = copy.getResult().getType();
+  auto loop = copy->getParentOfType<scf::ForOp>();
+  bool isWhole = loop && buffer.getShape() == type.getShape();
+  return isWhole ? matchTile(copy.getSrc(), copy.getMask(), buffer, loop) : std::nullopt;
 }
 
 Value tileMapOf(const TileSource &source, ttg::MemDescType buffer) {

@@ -5,6 +5,7 @@
 #include "src/ir/tt/Tt.h"
 #include "src/ir/ttg/Ttg.h"
 
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
 
 #include <optional>
@@ -41,6 +42,14 @@ struct TileSource {
 /// or may give 0 or less for one of the two, where a coordinate may not fit 32 bits, where the column may be below 0,
 /// or where TMA cannot move such rows into its buffer.
 std::optional<TileSource> matchTileSource(ir::ttg::AsyncCopyGlobalToLocalOp copy);
+
+/// The same of a matrix's tile at `pointers`, which is moved to or from `buffer`s, all of it or in parts of its
+/// columns; `loop` as above, or null where it is in none that says anything about the stride.
+std::optional<TileSource> matchTile(mlir::Value pointers, mlir::Value mask, ir::ttg::MemDescType buffer,
+                                    mlir::scf::ForOp loop);
+
+/// A buffer for tiles of that shape as a tensor map writes and reads it.
+ir::ttg::MemDescType tileBufferType(llvm::ArrayRef<int64_t> shape, mlir::Type elementType);
 
 /// The parameter of the kernel that is the tensor map for copies of the tile into such buffers; adds it if there is
 /// none.

@@ -1,0 +1,55 @@
+#include "src/passes/pipelining/TileNest.h"
+
+#include "src/passes/pipelining/TileSource.h"
+
+using namespace mlir;
+
+namespace jitk::passes {
+using namespace jitk::ir;
+
+SmallVector<Value> coordinatesOf(const CopyGroup &group) {
+  SmallVector<Value> terms;
+  for (ttg::AsyncCopyGlobalToLocalOp copy : group.copies) {
+    TileSource tile = *matchTileSource(copy);
+    llvm::append_range(terms, tile.row.terms);
+    llvm::append_range(terms, tile.column.terms);
+  }
+  return terms;
+}
+
+/// Whether the loop has the same iterations whichever one of `around` it is in.
+static bool hasFixedBounds(scf::ForOp loop, scf::ForOp around) {
+  return llvm::all_of(ValueRange{loop.getLowerBound(), loop.getUpperBound(), loop.getStep()},
+                      [&](Value bound) { return around.isDefinedOutsideOfLoop(bound); });
+}
+
+std::optional<TileNest> matchTileNest(scf::ForOp loop, ArrayRef<CopyGroup> groups, ArrayRef<IterationSlice> slices) {
+  auto around = dyn_cast<scf::ForOp>(loop->getParentOp());
+  if (!around || !hasFixedBounds(loop, around)) {
+    return std::nullopt;
+  }
+  TileNest nest = {around, {}, {}};
+  auto addLeaf = [&](Value value) {
+    Block *block = value.getParentBlock();
+    if (block == around.getBody() && value != around.getInductionVar()) {
+      nest.leaves.insert(value);
+    }
+  };
+  for (auto [group, slice] : llvm::zip_equal(groups, slices)) {
+    if (!slice.carried.empty()) {
+      return std::nullopt;
+    }
+    llvm::for_each(coordinatesOf(group), addLeaf);
+    for (Operation *op : slice.ops) {
+      llvm::for_each(op->getOperands(), addLeaf);
+    }
+  }
+  std::optional<IterationSlice> ofTile = sliceOfSources(around, nest.leaves.getArrayRef());
+  if (!ofTile || !ofTile->carried.empty()) {
+    return std::nullopt;
+  }
+  nest.leafOps = std::move(ofTile->ops);
+  return nest;
+}
+
+} // namespace jitk::passes
