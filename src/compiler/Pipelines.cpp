@@ -21,6 +21,8 @@ void buildTtgirPipeline(OpPassManager &pm, const Target &target, int64_t mostSta
   if (target.capability >= 80) {
     pm.addPass(passes::createFormAsyncCopies());
   }
+  // Before rings are made, which get what room it leaves.
+  pm.addPass(passes::createFormTileStores());
   // Before layouts, which what it makes again for later iterations is to be given too.
   pm.addPass(passes::createPipelineCopies({.numStages = kDefaultStages, .mostStages = mostStages}));
   pm.addPass(createCanonicalizerPass());

@@ -54,6 +54,23 @@ def FormAsyncCopies : Pass<"jitk-form-async-copies", "mlir::ModuleOp"> {
   let dependentDialects = ["jitk::ir::ttg::TtgDialect"];
 }
 
+def FormTileStores : Pass<"jitk-form-tile-stores", "mlir::ModuleOp"> {
+  let summary = "Store the results of a loop over tiles by TMA";
+  let description = [{
+    On capability 90, in a loop whose body has a loop with a product that is kept in flight (--jitk-pipeline-copies), the
+    `tt.store` of a tile of a row-major matrix goes through two slots in shared memory, in slices of 128 bytes of columns,
+    and TMA copies those to global memory while the next tile's products run. Where it is the only one, of 16 bits, and eight
+    warps or more hold half as many registers of it as of accumulators, the results also wait in registers until the first
+    product of the next tile has been started. The tile, its matrix and the mask are as --jitk-pipeline-copies wants them of
+    what it copies, with a stride of 1 or more. No other op of the function may use the tensor, or memory that may be any:
+    nothing keeps the copies in flight in order with those.
+
+    After --convert-common-ir-to-ttgir; before --jitk-pipeline-copies, which counts the slots when it chooses stages, and
+    before --jitk-assign-layouts.
+  }];
+  let dependentDialects = ["mlir::arith::ArithDialect", "jitk::ir::ttg::TtgDialect", "jitk::ir::ttng::TtngDialect"];
+}
+
 def PipelineCopies : Pass<"jitk-pipeline-copies", "mlir::ModuleOp"> {
   let summary = "Issue the asynchronous copies of loops iterations ahead";
   let description = [{

@@ -1,6 +1,5 @@
 #include "src/passes/pipelining/GlobalWrites.h"
 
-#include "src/ir/tt/Tt.h"
 #include "src/ir/ttg/Ttg.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -57,32 +56,48 @@ static bool addTensors(Value pointers, llvm::SetVector<Value> &tensors) {
   return true;
 }
 
-GlobalWrites::GlobalWrites(Operation *root) {
-  root->walk([&](Operation *op) {
-    // Neither of the last two writes a tensor.
-    if (op == root || isa<ttg::AsyncCommitGroupOp, ttg::AsyncWaitOp, tt::PrintOp, tt::AssertOp>(op) ||
-        op->hasTrait<OpTrait::HasRecursiveMemoryEffects>()) {
-      return;
-    }
-    auto effects = dyn_cast<MemoryEffectOpInterface>(op);
-    if (!effects) {
-      areKnown_ &= isMemoryEffectFree(op);
-      return;
-    }
-    SmallVector<MemoryEffects::EffectInstance> instances;
-    effects.getEffects(instances);
-    for (const MemoryEffects::EffectInstance &effect : instances) {
-      if (isa<MemoryEffects::Write>(effect.getEffect()) && effect.getResource() != ttg::SharedMemory::get()) {
-        areKnown_ &= effect.getValue() && addTensors(effect.getValue(), tensors_);
-      }
-    }
+/// Adds the parameters whose memory an op has effects on, by itself, of those that `isMeant`. Returns whether there are
+/// no others.
+static bool addTensorsOf(Operation *op, llvm::function_ref<bool(MemoryEffects::Effect *)> isMeant,
+                         llvm::SetVector<Value> &tensors) {
+  // Neither of the last two uses a tensor.
+  if (isa<ttg::AsyncCommitGroupOp, ttg::AsyncWaitOp, tt::PrintOp, tt::AssertOp>(op) ||
+      op->hasTrait<OpTrait::HasRecursiveMemoryEffects>()) {
+    return true;
+  }
+  auto effects = dyn_cast<MemoryEffectOpInterface>(op);
+  if (!effects) {
+    return isMemoryEffectFree(op);
+  }
+  SmallVector<MemoryEffects::EffectInstance> instances;
+  effects.getEffects(instances);
+  return llvm::all_of(instances, [&](const MemoryEffects::EffectInstance &effect) {
+    bool isOther = !isMeant(effect.getEffect()) || effect.getResource() == ttg::SharedMemory::get();
+    return isOther || (effect.getValue() && addTensors(effect.getValue(), tensors));
   });
+}
+
+GlobalWrites::GlobalWrites(Operation *root) {
+  auto isWrite = [](MemoryEffects::Effect *effect) { return isa<MemoryEffects::Write>(effect); };
+  root->walk([&](Operation *op) { areKnown_ &= op == root || addTensorsOf(op, isWrite, tensors_); });
 }
 
 bool GlobalWrites::mayReach(Value pointers) const {
   llvm::SetVector<Value> read;
   return !areKnown_ || (!tensors_.empty() && !addTensors(pointers, read)) ||
          llvm::any_of(read, [&](Value tensor) { return tensors_.contains(tensor); });
+}
+
+bool isOnlyUse(tt::StoreOp store) {
+  auto function = store->getParentOfType<tt::FuncOp>();
+  auto isAny = [](MemoryEffects::Effect *) { return true; };
+  llvm::SetVector<Value> stored, others;
+  WalkResult visited = function->walk([&](Operation *op) {
+    bool isKnown = op == store || (!isa<tt::AtomicRMWOp, tt::AtomicCASOp>(op) && addTensorsOf(op, isAny, others));
+    return op == function || isKnown ? WalkResult::advance() : WalkResult::interrupt();
+  });
+  return !visited.wasInterrupted() && addTensors(store.getPtr(), stored) &&
+         llvm::none_of(stored, [&](Value tensor) { return others.contains(tensor); });
 }
 
 } // namespace jitk::passes

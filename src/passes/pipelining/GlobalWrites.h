@@ -2,7 +2,7 @@
 
 #pragma once
 
-#include "mlir/IR/Operation.h"
+#include "src/ir/tt/Tt.h"
 
 #include "llvm/ADT/SetVector.h"
 
@@ -22,5 +22,9 @@ private:
   bool areKnown_ = true;                 ///< none goes elsewhere than to `tensors_`
   llvm::SetVector<mlir::Value> tensors_; ///< parameters of the kernel, or of a test's function
 };
+
+/// Whether nothing but the store may read or write what it stores while the kernel runs, nor be told by its function
+/// that it is there: no other op of the function uses its tensor, no atomic operation or other barrier is in it.
+bool isOnlyUse(ir::tt::StoreOp store);
 
 } // namespace jitk::passes

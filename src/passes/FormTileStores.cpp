@@ -1,0 +1,275 @@
+// --jitk-form-tile-stores: results of a loop over tiles are stored by TMA, beside the products of the next tile.
+//
+//   before:   tile 0: products  store   tile 1: products  store   ...
+//   after:    tile 0: products  pack    tile 1: products           pack   ...   store
+//                                               store tile 0, behind the first product
+//
+// The results wait as words in registers. Where they do not fit beside the accumulators, they are stored where the
+// store stands, and only the way from shared to global memory is beside the next products.
+
+#include "src/ir/tt/TensorParts.h"
+#include "src/ir/ttng/Ttng.h"
+#include "src/passes/Passes.h"
+#include "src/passes/layouts/TargetCapability.h"
+#include "src/passes/pipelining/GlobalWrites.h"
+#include "src/passes/pipelining/ProductLoops.h"
+#include "src/passes/pipelining/TileSource.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+
+namespace jitk::passes {
+
+#define GEN_PASS_DEF_FORMTILESTORES
+#include "src/passes/Passes.h.inc"
+
+using namespace jitk::ir;
+
+/// A slice of columns is a row of the swizzle pattern; one slot is read while the other one is filled.
+static constexpr int64_t kSliceBytes = 128, kMostSlots = 2, kMostRows = 256;
+
+namespace {
+
+/// A loop over tiles, and the loop in its body that adds up the products of one.
+struct TileLoop {
+  scf::ForOp tiles, products;
+};
+
+/// The store of a tile.
+struct TileStoring {
+  tt::StoreOp store;
+  TileSource tile;
+  ttg::MemDescType sliceType; ///< of a buffer for a slice of columns
+
+  RankedTensorType type() { return cast<RankedTensorType>(store.getValue().getType()); }
+  int64_t numSlices() { return type().getDimSize(1) / sliceType.getDimSize(1); }
+};
+
+/// Results on their way: their slices, and the element of the matrix where they begin.
+struct Results {
+  SmallVector<Value> slices;
+  Value row, column;
+};
+
+/// Writes one store.
+class StoreWriter {
+public:
+  StoreWriter(TileLoop loop, TileStoring storing)
+      : loop_(loop), storing_(std::move(storing)), rewriter_(storing_.store.getContext()),
+        loc_(storing_.store.getLoc()) {}
+
+  /// Leaves the results to the next tile. Returns the loops that stand for those given.
+  TileLoop writeDeferred();
+  void write();
+
+private:
+  void makeSlots();
+  /// Where the store stands.
+  Results takeResults();
+  Results pack(const Results &results);
+  /// From the slices to global memory, where the insertion point is; in a branch unless `condition` is null.
+  void copyOut(const Results &results);
+  void copyOutPacked(Value condition, const Results &results);
+  Results carry(const Results &packed);
+  Value compare(arith::CmpIPredicate predicate, Value lhs, Value rhs) {
+    return arith::CmpIOp::create(rewriter_, loc_, predicate, lhs, rhs);
+  }
+  /// Whether a loop has an iteration.
+  Value runs(scf::ForOp loop) {
+    auto less = loop.getUnsignedCmp() ? arith::CmpIPredicate::ult : arith::CmpIPredicate::slt;
+    return compare(less, loop.getLowerBound(), loop.getUpperBound());
+  }
+  Value i32(int64_t value) { return arith::ConstantIntOp::create(rewriter_, loc_, value, 32); }
+
+  TileLoop loop_;
+  TileStoring storing_;
+  IRRewriter rewriter_;
+  Location loc_;
+  Value slots_, map_;
+};
+
+} // namespace
+
+void StoreWriter::makeSlots() {
+  rewriter_.setInsertionPoint(loop_.tiles);
+  ttg::MemDescType slice = storing_.sliceType;
+  SmallVector<int64_t> shape = {std::min(storing_.numSlices(), kMostSlots)};
+  llvm::append_range(shape, slice.getShape());
+  auto type = ttg::MemDescType::get(shape, slice.getElementType(), slice.getEncoding(), slice.getMemorySpace(),
+                                    /*mutableMemory=*/true);
+  slots_ = ttg::LocalAllocOp::create(rewriter_, loc_, type);
+  map_ = tileMapOf(storing_.tile, slice);
+}
+
+Results StoreWriter::takeResults() {
+  rewriter_.setInsertionPoint(storing_.store);
+  Results results;
+  results.row = storing_.tile.row.at(rewriter_, loc_, {});
+  results.column = storing_.tile.column.at(rewriter_, loc_, {});
+  results.slices = tt::splitColumns(rewriter_, loc_, storing_.store.getValue(), storing_.sliceType.getDimSize(1));
+  return results;
+}
+
+Results StoreWriter::pack(const Results &results) {
+  Results packed = results;
+  for (Value &slice : packed.slices) {
+    slice = tt::packPairs(rewriter_, loc_, slice);
+  }
+  return packed;
+}
+
+void StoreWriter::copyOut(const Results &results) {
+  int64_t numSlots = cast<ttg::MemDescType>(slots_.getType()).getDimSize(0);
+  for (auto [index, slice] : llvm::enumerate(results.slices)) {
+    // All copies but the last few have read their slots; a tile has as many slices as fill all slots equally often.
+    ttng::TMAStoreWaitOp::create(rewriter_, loc_, uint32_t(numSlots - 1));
+    Value slot =
+        ttg::MemDescIndexOp::create(rewriter_, loc_, storing_.sliceType, slots_, i32(int64_t(index) % numSlots));
+    ttg::LocalStoreOp::create(rewriter_, loc_, slice, slot);
+    Value column =
+        arith::AddIOp::create(rewriter_, loc_, results.column, i32(int64_t(index) * storing_.sliceType.getDimSize(1)));
+    ttng::AsyncTMACopyLocalToGlobalOp::create(rewriter_, loc_, map_, ValueRange{results.row, column}, slot);
+  }
+}
+
+void StoreWriter::copyOutPacked(Value condition, const Results &results) {
+  auto branch = scf::IfOp::create(rewriter_, loc_, condition, /*withElseRegion=*/false);
+  OpBuilder::InsertionGuard guard(rewriter_);
+  rewriter_.setInsertionPointToStart(branch.thenBlock());
+  Results unpacked = results;
+  for (Value &slice : unpacked.slices) {
+    slice = tt::unpackPairs(rewriter_, loc_, slice, storing_.type().getElementType());
+  }
+  copyOut(unpacked);
+}
+
+/// Makes the loop over tiles carry a tile's results to the next one; returns those of the tile before.
+Results StoreWriter::carry(const Results &packed) {
+  SmallVector<Value> values = packed.slices;
+  llvm::append_values(values, packed.row, packed.column);
+  rewriter_.setInsertionPoint(loop_.tiles);
+  SmallVector<Value> none = llvm::map_to_vector(values, [&](Value value) -> Value {
+    return arith::ConstantOp::create(rewriter_, loc_, rewriter_.getZeroAttr(value.getType()));
+  });
+  auto replaced =
+      loop_.tiles.replaceWithAdditionalYields(rewriter_, none, /*replaceInitOperandUsesInLoop=*/false,
+                                              [&](OpBuilder &, Location, ArrayRef<BlockArgument>) { return values; });
+  loop_.tiles = cast<scf::ForOp>(*replaced);
+  ValueRange before = ValueRange(loop_.tiles.getRegionIterArgs()).take_back(values.size());
+  return {llvm::to_vector(before.drop_back(2)), before.drop_back(1).back(), before.back()};
+}
+
+TileLoop StoreWriter::writeDeferred() {
+  makeSlots();
+  Results before = carry(pack(takeResults()));
+
+  // Behind the first product of the next tile; in front of where its products would be, if it has none.
+  scf::ForOp tiles = loop_.tiles, products = loop_.products;
+  rewriter_.setInsertionPoint(products);
+  Value isNext = compare(arith::CmpIPredicate::ne, tiles.getInductionVar(), tiles.getLowerBound());
+  Value hasProducts = runs(products);
+  Value hasNone =
+      arith::XOrIOp::create(rewriter_, loc_, hasProducts, arith::ConstantIntOp::create(rewriter_, loc_, 1, 1));
+  copyOutPacked(arith::AndIOp::create(rewriter_, loc_, isNext, hasNone), before);
+  rewriter_.setInsertionPoint(products.getBody()->getTerminator());
+  Value isFirst = compare(arith::CmpIPredicate::eq, products.getInductionVar(), products.getLowerBound());
+  copyOutPacked(arith::AndIOp::create(rewriter_, loc_, isNext, isFirst), before);
+
+  // Those of the last tile.
+  rewriter_.setInsertionPointAfter(tiles);
+  ValueRange left = ValueRange(tiles.getResults()).take_back(before.slices.size() + 2);
+  copyOutPacked(runs(tiles), {llvm::to_vector(left.drop_back(2)), left.drop_back(1).back(), left.back()});
+  ttng::TMAStoreWaitOp::create(rewriter_, loc_, /*pendings=*/0u);
+  rewriter_.eraseOp(storing_.store);
+  return loop_;
+}
+
+void StoreWriter::write() {
+  makeSlots();
+  copyOut(takeResults());
+  rewriter_.setInsertionPointAfter(loop_.tiles);
+  ttng::TMAStoreWaitOp::create(rewriter_, loc_, /*pendings=*/0u);
+  rewriter_.eraseOp(storing_.store);
+}
+
+// --- which stores ----------------------------------------------------------------------------------------------------
+
+static SmallVector<TileLoop> findTileLoops(tt::FuncOp function, unsigned capability) {
+  SmallVector<TileLoop> loops;
+  function.walk([&](scf::ForOp loop) {
+    auto around = dyn_cast<scf::ForOp>(loop->getParentOp());
+    bool isKnown = llvm::any_of(loops, [&](const TileLoop &known) { return known.tiles == around; });
+    if (around && !isKnown && keepsProductInFlight(loop, capability)) {
+      loops.push_back({around, loop});
+    }
+  });
+  return loops;
+}
+
+/// A buffer for a slice of what is stored; none where it is no tile of whole slices.
+static std::optional<ttg::MemDescType> sliceTypeOf(tt::StoreOp store) {
+  auto type = dyn_cast<RankedTensorType>(store.getValue().getType());
+  if (!type || type.getRank() != 2 || !isa<FloatType>(type.getElementType()) || type.getEncoding()) {
+    return std::nullopt;
+  }
+  unsigned bits = type.getElementTypeBitWidth();
+  int64_t rows = type.getDimSize(0), columns = kSliceBytes * 8 / bits;
+  if ((bits != 16 && bits != 32) || rows > kMostRows || type.getDimSize(1) % columns != 0) {
+    return std::nullopt;
+  }
+  return tileBufferType({rows, columns}, type.getElementType());
+}
+
+/// The stores behind the products whose tensors nothing else in the function uses.
+static SmallVector<TileStoring> findStores(const TileLoop &loop) {
+  SmallVector<TileStoring> found;
+  scf::ForOp tiles = loop.tiles;
+  for (auto store : tiles.getBody()->getOps<tt::StoreOp>()) {
+    std::optional<ttg::MemDescType> sliceType = sliceTypeOf(store);
+    std::optional<TileSource> tile =
+        sliceType ? matchTile(store.getPtr(), store.getMask(), *sliceType, /*loop=*/nullptr) : std::nullopt;
+    if (tile && loop.products->isBeforeInBlock(store) && isOnlyUse(store)) {
+      found.push_back({store, *tile, *sliceType});
+    }
+  }
+  return found;
+}
+
+/// Whether results fit into registers beside the accumulators of the next tile: as words, half as many as those.
+static bool fitsBesideProducts(TileStoring storing, const TileLoop &loop) {
+  constexpr int64_t kMostElements = 128 * 256;
+  scf::ForOp products = loop.products;
+  bool hasOne = storing.type().getElementTypeBitWidth() == 16 && storing.type().getNumElements() <= kMostElements;
+  return hasOne && ttg::lookupNumWarps(products) >= 8;
+}
+
+static void formStores(TileLoop loop) {
+  SmallVector<TileStoring> stores = findStores(loop);
+  bool isDeferred = stores.size() == 1 && fitsBesideProducts(stores.front(), loop);
+  for (TileStoring &storing : stores) {
+    StoreWriter writer(loop, storing);
+    if (isDeferred) {
+      writer.writeDeferred();
+    } else {
+      writer.write();
+    }
+  }
+}
+
+namespace {
+
+struct FormTileStoresPass : impl::FormTileStoresBase<FormTileStoresPass> {
+  void runOnOperation() override {
+    FailureOr<unsigned> capability = targetCapability(getOperation());
+    if (failed(capability)) {
+      return signalPassFailure();
+    }
+    for (tt::FuncOp function : getOperation().getOps<tt::FuncOp>()) {
+      llvm::for_each(findTileLoops(function, *capability), formStores);
+    }
+  }
+};
+
+} // namespace
+} // namespace jitk::passes

@@ -1,0 +1,280 @@
+// RUN: jitk-opt --jitk-form-tile-stores --canonicalize --cse %s | FileCheck %s
+//
+// Stores of a loop over tiles. What makes a set of pointers a tile is in pipeline-copies-tma.mlir.
+
+!x = tensor<128x64xbf16>
+!y = tensor<64x256xbf16>
+!sums = tensor<128x256xf32>
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 8 : i32, ttg.target = "cuda:90", "ttg.threads-per-warp" = 32 : i32} {
+// The results of a tile wait as words, and are stored behind the first product of the next one; where tiles have no
+// products, in front of them; and those of the last one behind the loop. Two slots for four slices.
+// CHECK-LABEL: tt.func public @deferred
+// CHECK-SAME: %[[MAP:[a-z0-9]+]]: !tt.tensordesc<tensor<128x64xbf16, #shared>> {jitk.rows_of = array<i64: 2, -1, 512, -1, 2147483648>}
+// CHECK: %[[SLOTS:.*]] = ttg.local_alloc : () -> !ttg.memdesc<2x128x64xbf16
+// CHECK: %[[LEFT:.*]]:6 = scf.for %[[T:[a-z0-9]+]] = %[[FIRST:[a-z0-9]+]] to %{{.*}} iter_args(%[[A:[a-z0-9]+]] = %{{.*}}, %{{.*}} = %{{.*}}, %{{.*}} = %{{.*}}, %{{.*}} = %{{.*}}, %[[ROW:[a-z0-9]+]] = %c0_i32, %[[COL:[a-z0-9]+]] = %c0_i32)
+// CHECK: %[[NEXT:.*]] = arith.cmpi ne, %[[T]], %[[FIRST]]
+// CHECK: %[[NONE:.*]] = arith.andi %[[NEXT]],
+// CHECK: scf.if %[[NONE]] {
+// CHECK-COUNT-4: ttng.async_tma_copy_local_to_global
+// CHECK: scf.for %[[I:[a-z0-9]+]] =
+// CHECK-NEXT: tt.dot
+// CHECK-NEXT: %[[BEGINS:.*]] = arith.cmpi eq, %[[I]], %c0_i32
+// CHECK-NEXT: %[[NOW:.*]] = arith.andi %[[NEXT]], %[[BEGINS]]
+// CHECK-NEXT: scf.if %[[NOW]] {
+// CHECK: arith.trunci %[[A]] : tensor<128x32xi32>
+// CHECK: ttng.async_tma_store_wait {pendings = 1 : i32}
+// CHECK-NEXT: %[[SLOT:.*]] = ttg.memdesc_index %[[SLOTS]][%c0_i32]
+// CHECK-NEXT: ttg.local_store %{{.*}}, %[[SLOT]]
+// CHECK-NEXT: ttng.async_tma_copy_local_to_global %[[MAP]][%[[ROW]], %[[COL]]] %[[SLOT]]
+// CHECK-NEXT: ttng.async_tma_store_wait {pendings = 1 : i32}
+// CHECK: %[[SECOND:.*]] = arith.addi %[[COL]], %c64_i32
+// CHECK: ttng.async_tma_copy_local_to_global %[[MAP]][%[[ROW]], %[[SECOND]]]
+// CHECK-COUNT-2: ttng.async_tma_copy_local_to_global
+// CHECK: arith.truncf
+// CHECK-NOT: tt.store
+// CHECK: scf.yield %{{.*}}, %c32_i32 :
+// CHECK: scf.if
+// CHECK-COUNT-4: ttng.async_tma_copy_local_to_global %[[MAP]][%[[LEFT]]#4,
+// CHECK: ttng.async_tma_store_wait {pendings = 0 : i32}
+tt.func public @deferred(%x: !x, %y: !y, %z: !tt.ptr<bf16> {jitk.tensor, tt.divisibility = 16 : i32}, %first: i32, %end: i32, %step: i32, %k: i32) {
+  %c0 = arith.constant 0 : i32
+  %c64 = arith.constant 64 : i32
+  %c128 = arith.constant 128 : i32
+  %zero = arith.constant dense<0.0> : !sums
+  %stride = arith.constant dense<512> : tensor<128x1xi32>
+  %r128 = tt.make_range {end = 128 : i32, start = 0 : i32} : tensor<128xi32>
+  %r256 = tt.make_range {end = 288 : i32, start = 32 : i32} : tensor<256xi32>
+  %c = tt.expand_dims %r256 {axis = 0 : i32} : tensor<256xi32> -> tensor<1x256xi32>
+  %cols = tt.broadcast %c : tensor<1x256xi32> -> tensor<128x256xi32>
+  %zs = tt.splat %z : !tt.ptr<bf16> -> tensor<128x1x!tt.ptr<bf16>>
+  scf.for %t = %first to %end step %step : i32 {
+    %row = arith.muli %t, %c128 : i32
+    %rows = tt.splat %row : i32 -> tensor<128xi32>
+    %rs = arith.addi %rows, %r128 : tensor<128xi32>
+    %rc = tt.expand_dims %rs {axis = 1 : i32} : tensor<128xi32> -> tensor<128x1xi32>
+    %ro = arith.muli %rc, %stride : tensor<128x1xi32>
+    %zr = tt.addptr %zs, %ro : tensor<128x1x!tt.ptr<bf16>>, tensor<128x1xi32>
+    %zw = tt.broadcast %zr : tensor<128x1x!tt.ptr<bf16>> -> tensor<128x256x!tt.ptr<bf16>>
+    %pz = tt.addptr %zw, %cols : tensor<128x256x!tt.ptr<bf16>>, tensor<128x256xi32>
+    %sum = scf.for %i = %c0 to %k step %c64 iter_args(%acc = %zero) -> (!sums) : i32 {
+      %d = tt.dot %x, %y, %acc : !x * !y -> !sums
+      scf.yield %d : !sums
+    }
+    %h = arith.truncf %sum : !sums to tensor<128x256xbf16>
+    tt.store %pz, %h : tensor<128x256x!tt.ptr<bf16>>
+  }
+  tt.return
+}
+
+// Results of 32 bits do not fit beside the sums of the next tile.
+// CHECK-LABEL: tt.func public @direct
+// CHECK: ttg.local_alloc : () -> !ttg.memdesc<2x128x32xf32
+// CHECK: scf.for
+// CHECK: %[[ROW:.*]] = arith.muli
+// CHECK: scf.for
+// CHECK: tt.dot
+// CHECK-NOT: scf.if
+// CHECK-COUNT-8: ttng.async_tma_copy_local_to_global %{{.*}}[%[[ROW]],
+// CHECK-NOT: async_tma_copy
+// CHECK: ttng.async_tma_store_wait {pendings = 0 : i32}
+// CHECK-NEXT: tt.return
+tt.func public @direct(%x: !x, %y: !y, %z: !tt.ptr<f32> {jitk.tensor, tt.divisibility = 16 : i32}, %first: i32, %end: i32, %step: i32, %k: i32) {
+  %c0 = arith.constant 0 : i32
+  %c64 = arith.constant 64 : i32
+  %c128 = arith.constant 128 : i32
+  %zero = arith.constant dense<0.0> : !sums
+  %stride = arith.constant dense<512> : tensor<128x1xi32>
+  %r128 = tt.make_range {end = 128 : i32, start = 0 : i32} : tensor<128xi32>
+  %r256 = tt.make_range {end = 288 : i32, start = 32 : i32} : tensor<256xi32>
+  %c = tt.expand_dims %r256 {axis = 0 : i32} : tensor<256xi32> -> tensor<1x256xi32>
+  %cols = tt.broadcast %c : tensor<1x256xi32> -> tensor<128x256xi32>
+  %zs = tt.splat %z : !tt.ptr<f32> -> tensor<128x1x!tt.ptr<f32>>
+  scf.for %t = %first to %end step %step : i32 {
+    %row = arith.muli %t, %c128 : i32
+    %rows = tt.splat %row : i32 -> tensor<128xi32>
+    %rs = arith.addi %rows, %r128 : tensor<128xi32>
+    %rc = tt.expand_dims %rs {axis = 1 : i32} : tensor<128xi32> -> tensor<128x1xi32>
+    %ro = arith.muli %rc, %stride : tensor<128x1xi32>
+    %zr = tt.addptr %zs, %ro : tensor<128x1x!tt.ptr<f32>>, tensor<128x1xi32>
+    %zw = tt.broadcast %zr : tensor<128x1x!tt.ptr<f32>> -> tensor<128x256x!tt.ptr<f32>>
+    %pz = tt.addptr %zw, %cols : tensor<128x256x!tt.ptr<f32>>, tensor<128x256xi32>
+    %sum = scf.for %i = %c0 to %k step %c64 iter_args(%acc = %zero) -> (!sums) : i32 {
+      %d = tt.dot %x, %y, %acc : !x * !y -> !sums
+      scf.yield %d : !sums
+    }
+    tt.store %pz, %sum : tensor<128x256x!tt.ptr<f32>>
+  }
+  tt.return
+}
+
+// A read of what is stored may come while it is on its way.
+// CHECK-LABEL: tt.func public @read
+// CHECK-NOT: tma
+// CHECK: tt.store
+tt.func public @read(%x: !x, %y: !y, %z: !tt.ptr<bf16> {jitk.tensor, tt.divisibility = 16 : i32}, %first: i32, %end: i32, %step: i32, %k: i32) {
+  %c0 = arith.constant 0 : i32
+  %c64 = arith.constant 64 : i32
+  %c128 = arith.constant 128 : i32
+  %zero = arith.constant dense<0.0> : !sums
+  %stride = arith.constant dense<512> : tensor<128x1xi32>
+  %r128 = tt.make_range {end = 128 : i32, start = 0 : i32} : tensor<128xi32>
+  %r256 = tt.make_range {end = 288 : i32, start = 32 : i32} : tensor<256xi32>
+  %c = tt.expand_dims %r256 {axis = 0 : i32} : tensor<256xi32> -> tensor<1x256xi32>
+  %cols = tt.broadcast %c : tensor<1x256xi32> -> tensor<128x256xi32>
+  %zs = tt.splat %z : !tt.ptr<bf16> -> tensor<128x1x!tt.ptr<bf16>>
+  %peek = tt.load %z : !tt.ptr<bf16>
+  scf.for %t = %first to %end step %step : i32 {
+    %row = arith.muli %t, %c128 : i32
+    %rows = tt.splat %row : i32 -> tensor<128xi32>
+    %rs = arith.addi %rows, %r128 : tensor<128xi32>
+    %rc = tt.expand_dims %rs {axis = 1 : i32} : tensor<128xi32> -> tensor<128x1xi32>
+    %ro = arith.muli %rc, %stride : tensor<128x1xi32>
+    %zr = tt.addptr %zs, %ro : tensor<128x1x!tt.ptr<bf16>>, tensor<128x1xi32>
+    %zw = tt.broadcast %zr : tensor<128x1x!tt.ptr<bf16>> -> tensor<128x256x!tt.ptr<bf16>>
+    %pz = tt.addptr %zw, %cols : tensor<128x256x!tt.ptr<bf16>>, tensor<128x256xi32>
+    %sum = scf.for %i = %c0 to %k step %c64 iter_args(%acc = %zero) -> (!sums) : i32 {
+      %d = tt.dot %x, %y, %acc : !x * !y -> !sums
+      scf.yield %d : !sums
+    }
+    %h = arith.truncf %sum : !sums to tensor<128x256xbf16>
+    tt.store %pz, %h : tensor<128x256x!tt.ptr<bf16>>
+  }
+  tt.store %z, %peek : !tt.ptr<bf16>
+  tt.return
+}
+
+// So may that of another CTA that an atomic operation tells of it.
+// CHECK-LABEL: tt.func public @atomic
+// CHECK-NOT: tma
+// CHECK: tt.store
+tt.func public @atomic(%x: !x, %y: !y, %z: !tt.ptr<bf16> {jitk.tensor, tt.divisibility = 16 : i32}, %first: i32, %end: i32, %step: i32, %k: i32, %flag: !tt.ptr<i32> {jitk.tensor}) {
+  %c0 = arith.constant 0 : i32
+  %c64 = arith.constant 64 : i32
+  %c128 = arith.constant 128 : i32
+  %zero = arith.constant dense<0.0> : !sums
+  %stride = arith.constant dense<512> : tensor<128x1xi32>
+  %r128 = tt.make_range {end = 128 : i32, start = 0 : i32} : tensor<128xi32>
+  %r256 = tt.make_range {end = 288 : i32, start = 32 : i32} : tensor<256xi32>
+  %c = tt.expand_dims %r256 {axis = 0 : i32} : tensor<256xi32> -> tensor<1x256xi32>
+  %cols = tt.broadcast %c : tensor<1x256xi32> -> tensor<128x256xi32>
+  %zs = tt.splat %z : !tt.ptr<bf16> -> tensor<128x1x!tt.ptr<bf16>>
+  scf.for %t = %first to %end step %step : i32 {
+    %row = arith.muli %t, %c128 : i32
+    %rows = tt.splat %row : i32 -> tensor<128xi32>
+    %rs = arith.addi %rows, %r128 : tensor<128xi32>
+    %rc = tt.expand_dims %rs {axis = 1 : i32} : tensor<128xi32> -> tensor<128x1xi32>
+    %ro = arith.muli %rc, %stride : tensor<128x1xi32>
+    %zr = tt.addptr %zs, %ro : tensor<128x1x!tt.ptr<bf16>>, tensor<128x1xi32>
+    %zw = tt.broadcast %zr : tensor<128x1x!tt.ptr<bf16>> -> tensor<128x256x!tt.ptr<bf16>>
+    %pz = tt.addptr %zw, %cols : tensor<128x256x!tt.ptr<bf16>>, tensor<128x256xi32>
+    %sum = scf.for %i = %c0 to %k step %c64 iter_args(%acc = %zero) -> (!sums) : i32 {
+      %d = tt.dot %x, %y, %acc : !x * !y -> !sums
+      scf.yield %d : !sums
+    }
+    %h = arith.truncf %sum : !sums to tensor<128x256xbf16>
+    %true = arith.constant true
+    %was = tt.atomic_rmw add, release, gpu, %flag, %c64, %true : (!tt.ptr<i32>, i32, i1) -> i32
+    tt.store %pz, %h : tensor<128x256x!tt.ptr<bf16>>
+  }
+  tt.return
+}
+
+// Maps end at a row, not at a column.
+// CHECK-LABEL: tt.func public @some_columns
+// CHECK-NOT: tma
+// CHECK: tt.store
+tt.func public @some_columns(%x: !x, %y: !y, %z: !tt.ptr<bf16> {jitk.tensor, tt.divisibility = 16 : i32}, %first: i32, %end: i32, %step: i32, %k: i32, %m: tensor<128x256xi1>) {
+  %c0 = arith.constant 0 : i32
+  %c64 = arith.constant 64 : i32
+  %c128 = arith.constant 128 : i32
+  %zero = arith.constant dense<0.0> : !sums
+  %stride = arith.constant dense<512> : tensor<128x1xi32>
+  %r128 = tt.make_range {end = 128 : i32, start = 0 : i32} : tensor<128xi32>
+  %r256 = tt.make_range {end = 288 : i32, start = 32 : i32} : tensor<256xi32>
+  %c = tt.expand_dims %r256 {axis = 0 : i32} : tensor<256xi32> -> tensor<1x256xi32>
+  %cols = tt.broadcast %c : tensor<1x256xi32> -> tensor<128x256xi32>
+  %zs = tt.splat %z : !tt.ptr<bf16> -> tensor<128x1x!tt.ptr<bf16>>
+  scf.for %t = %first to %end step %step : i32 {
+    %row = arith.muli %t, %c128 : i32
+    %rows = tt.splat %row : i32 -> tensor<128xi32>
+    %rs = arith.addi %rows, %r128 : tensor<128xi32>
+    %rc = tt.expand_dims %rs {axis = 1 : i32} : tensor<128xi32> -> tensor<128x1xi32>
+    %ro = arith.muli %rc, %stride : tensor<128x1xi32>
+    %zr = tt.addptr %zs, %ro : tensor<128x1x!tt.ptr<bf16>>, tensor<128x1xi32>
+    %zw = tt.broadcast %zr : tensor<128x1x!tt.ptr<bf16>> -> tensor<128x256x!tt.ptr<bf16>>
+    %pz = tt.addptr %zw, %cols : tensor<128x256x!tt.ptr<bf16>>, tensor<128x256xi32>
+    %sum = scf.for %i = %c0 to %k step %c64 iter_args(%acc = %zero) -> (!sums) : i32 {
+      %d = tt.dot %x, %y, %acc : !x * !y -> !sums
+      scf.yield %d : !sums
+    }
+    %h = arith.truncf %sum : !sums to tensor<128x256xbf16>
+    tt.store %pz, %h, %m : tensor<128x256x!tt.ptr<bf16>>
+  }
+  tt.return
+}
+
+// Nothing to store beside.
+// CHECK-LABEL: tt.func public @no_loop
+// CHECK-NOT: tma
+// CHECK: tt.store
+tt.func public @no_loop(%x: !x, %y: !y, %z: !tt.ptr<bf16> {jitk.tensor, tt.divisibility = 16 : i32}, %first: i32, %end: i32, %step: i32, %k: i32) {
+  %c0 = arith.constant 0 : i32
+  %c64 = arith.constant 64 : i32
+  %c128 = arith.constant 128 : i32
+  %zero = arith.constant dense<0.0> : !sums
+  %stride = arith.constant dense<512> : tensor<128x1xi32>
+  %r128 = tt.make_range {end = 128 : i32, start = 0 : i32} : tensor<128xi32>
+  %r256 = tt.make_range {end = 288 : i32, start = 32 : i32} : tensor<256xi32>
+  %c = tt.expand_dims %r256 {axis = 0 : i32} : tensor<256xi32> -> tensor<1x256xi32>
+  %cols = tt.broadcast %c : tensor<1x256xi32> -> tensor<128x256xi32>
+  %zs = tt.splat %z : !tt.ptr<bf16> -> tensor<128x1x!tt.ptr<bf16>>
+  scf.for %t = %first to %end step %step : i32 {
+    %row = arith.muli %t, %c128 : i32
+    %rows = tt.splat %row : i32 -> tensor<128xi32>
+    %rs = arith.addi %rows, %r128 : tensor<128xi32>
+    %rc = tt.expand_dims %rs {axis = 1 : i32} : tensor<128xi32> -> tensor<128x1xi32>
+    %ro = arith.muli %rc, %stride : tensor<128x1xi32>
+    %zr = tt.addptr %zs, %ro : tensor<128x1x!tt.ptr<bf16>>, tensor<128x1xi32>
+    %zw = tt.broadcast %zr : tensor<128x1x!tt.ptr<bf16>> -> tensor<128x256x!tt.ptr<bf16>>
+    %pz = tt.addptr %zw, %cols : tensor<128x256x!tt.ptr<bf16>>, tensor<128x256xi32>
+    %sum = tt.dot %x, %y, %zero : !x * !y -> !sums
+    %h = arith.truncf %sum : !sums to tensor<128x256xbf16>
+    tt.store %pz, %h : tensor<128x256x!tt.ptr<bf16>>
+  }
+  tt.return
+}
+
+// What a launch gives for z is not known.
+// CHECK-LABEL: tt.func public @unknown
+// CHECK-NOT: tma
+// CHECK: tt.store
+tt.func public @unknown(%x: !x, %y: !y, %z: !tt.ptr<bf16> {tt.divisibility = 16 : i32}, %first: i32, %end: i32, %step: i32, %k: i32) {
+  %c0 = arith.constant 0 : i32
+  %c64 = arith.constant 64 : i32
+  %c128 = arith.constant 128 : i32
+  %zero = arith.constant dense<0.0> : !sums
+  %stride = arith.constant dense<512> : tensor<128x1xi32>
+  %r128 = tt.make_range {end = 128 : i32, start = 0 : i32} : tensor<128xi32>
+  %r256 = tt.make_range {end = 288 : i32, start = 32 : i32} : tensor<256xi32>
+  %c = tt.expand_dims %r256 {axis = 0 : i32} : tensor<256xi32> -> tensor<1x256xi32>
+  %cols = tt.broadcast %c : tensor<1x256xi32> -> tensor<128x256xi32>
+  %zs = tt.splat %z : !tt.ptr<bf16> -> tensor<128x1x!tt.ptr<bf16>>
+  scf.for %t = %first to %end step %step : i32 {
+    %row = arith.muli %t, %c128 : i32
+    %rows = tt.splat %row : i32 -> tensor<128xi32>
+    %rs = arith.addi %rows, %r128 : tensor<128xi32>
+    %rc = tt.expand_dims %rs {axis = 1 : i32} : tensor<128xi32> -> tensor<128x1xi32>
+    %ro = arith.muli %rc, %stride : tensor<128x1xi32>
+    %zr = tt.addptr %zs, %ro : tensor<128x1x!tt.ptr<bf16>>, tensor<128x1xi32>
+    %zw = tt.broadcast %zr : tensor<128x1x!tt.ptr<bf16>> -> tensor<128x256x!tt.ptr<bf16>>
+    %pz = tt.addptr %zw, %cols : tensor<128x256x!tt.ptr<bf16>>, tensor<128x256xi32>
+    %sum = scf.for %i = %c0 to %k step %c64 iter_args(%acc = %zero) -> (!sums) : i32 {
+      %d = tt.dot %x, %y, %acc : !x * !y -> !sums
+      scf.yield %d : !sums
+    }
+    %h = arith.truncf %sum : !sums to tensor<128x256xbf16>
+    tt.store %pz, %h : tensor<128x256x!tt.ptr<bf16>>
+  }
+  tt.return
+}
+}
