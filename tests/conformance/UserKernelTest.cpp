@@ -581,7 +581,7 @@ TEST_SUITE("conformance/UserKernel") {
     std::string target = session.device.target();
     bool hasTma = target.ends_with("sm_90a");
     const char *text = "matmul m=*%128 n=*%256 k=*%64 b_layout=col";
-    DynamicSizes sizes = {{"m", 128}, {"n", 512}, {"k", 320}};
+    DynamicSizes sizes = {{"m", 384}, {"n", 512}, {"k", 320}};
     checked::Outcome own = checked::run(session.runtime, session.device, {text, sizes});
     REQUIRE(own.passed());
 
@@ -593,12 +593,14 @@ TEST_SUITE("conformance/UserKernel") {
          {"entry", "matmul"},
          {"arguments", "a: read bf16[m, k], b: read bf16[n, k], c: written bf16[m, n], m: int32, n: int32, "
                        "k: int32"},
-         {"grid", hasTma ? "ceil(m/128)*ceil(n/256)" : "ceil(m/128)*ceil(n/128)"},
+         {"grid", hasTma ? "min(ceil(m/128)*ceil(n/256), multiprocessors)" : "ceil(m/128)*ceil(n/128)"},
          {"m", "*%128"},
          {"n", "*%256"},
          {"k", "*%64"}});
     api::Artifact compiled = api::Artifact::compile(session.runtime, product, target);
-    CHECK((compiled.dump(JITK_DUMP_TTGIR).find("async_tma_copy_global_to_local") != std::string_view::npos) == hasTma);
+    for (const char *copy : {"async_tma_copy_global_to_local", "async_tma_copy_local_to_global"}) {
+      CHECK((compiled.dump(JITK_DUMP_TTGIR).find(copy) != std::string_view::npos) == hasTma);
+    }
 
     api::Kernel kernel = api::Kernel::obtain(session.runtime, session.device, product);
     std::vector<api::Buffer> buffers;
@@ -609,7 +611,7 @@ TEST_SUITE("conformance/UserKernel") {
       session.device.copyToDevice(addresses.back(), tensor.data(), tensor.size());
     }
     session.device.fill(addresses[2], 0xFF, buffers[2].size());
-    kernel.launch(addresses, {320, 128, 512});
+    kernel.launch(addresses, {320, 384, 512});
     session.device.synchronize();
     std::vector<uint8_t> result(own.tensors[2].size());
     session.device.copyToHost(result.data(), addresses[2], result.size());

@@ -53,6 +53,9 @@ MatmulTile chooseMatmulTile(const Description &description, const Target &target
     tile.n = kWideColumns;
     tile.groupRows = 16; // 132 of them at a time are about a square
     tile.masksRows = true;
+    // Where a tile's loads and stores are all TMA's, they go on beside the products of other tiles.
+    tile.stays = isMultipleOf(description.dimension("k"), tile.k) && isMultipleOf(description.dimension("n"), tile.n) &&
+                 haveStridesOf(description, {"c"}, 8) && !Epilogue(description).addend();
   }
   // Eight warps are two warpgroups of wgmma. They also share those addresses: beside half of the largest tile, four
   // warps have no room for them.
@@ -73,13 +76,19 @@ public:
     bool isKContiguous;
   };
 
-  DotOperand(KernelBuilder &b, const Shape &shape, const MatmulTile &tile, Value first, Type elementType)
-      : b_(b), shape_(shape), depth_(tile.k) {
+  /// The buffer that every tile of the operand is brought to.
+  static Value bufferOf(KernelBuilder &b, const Shape &shape, const MatmulTile &tile, Type elementType) {
+    std::array<int64_t, 2> size = {shape.size, tile.k};
+    return b.buffer(shape.isKContiguous ? size : std::array{size[1], size[0]}, elementType);
+  }
+
+  /// The tile of the operand from `first` of its outer dimension on.
+  DotOperand(KernelBuilder &b, const Shape &shape, const MatmulTile &tile, Value buffer, Value first)
+      : b_(b), shape_(shape), depth_(tile.k), buffer_(buffer) {
     Value end = b.size(shape.outer);
     bool covered = b.isMultiple(shape.outer, shape.size);
     if (shape.isKContiguous) {
       rows_.emplace(b, b.matrix(shape.name, b.size("k")), first, end, shape.size, tile.k, covered, tile.masksRows);
-      buffer_ = b.buffer({shape.size, tile.k}, elementType);
       return;
     }
     columns_ = b.add(b.splat(first, {shape.size}), b.range(shape.size));
@@ -87,7 +96,6 @@ public:
       columnMask_ = b.lessThan(columns_, b.splat(end, {shape.size}));
     }
     view_ = b.matrix(shape.name, end);
-    buffer_ = b.buffer({tile.k, shape.size}, elementType);
   }
 
   /// Brings k0 ... k0 + k of the contraction in; with `tail`, what lies from K on is zero.
@@ -116,7 +124,7 @@ private:
   int64_t depth_;
   std::optional<RowTile> rows_;
   MatrixView view_;
-  Value columns_, columnMask_, buffer_;
+  Value buffer_, columns_, columnMask_;
 };
 
 } // namespace
@@ -177,30 +185,42 @@ Result<BuiltKernel> buildMatmul(const Description &description, const Target &ta
 
   KernelBuilder b(context, signature, target, "matmul", tile.numWarps);
   Value m = b.size("m"), n = b.size("n"), k = b.size("k");
-  TilePosition position = rasterize(b, b.programId(0), {b.ceilDiv(m, tile.m), b.ceilDiv(n, tile.n)}, tile.groupRows);
-  Value firstRow = b.mul(position.row, b.i32(tile.m));
-  Value firstColumn = b.mul(position.column, b.i32(tile.n));
+  Value wholeBlocks = b.mul(b.div(k, b.i32(tile.k)), b.i32(tile.k));
+  TileGrid grid = {b.ceilDiv(m, tile.m), b.ceilDiv(n, tile.n)};
+  DotOperand::Shape left = {"a", "m", tile.m, description.word("a_layout") == "row"};
+  DotOperand::Shape right = {"b", "n", tile.n, description.word("b_layout") == "col"};
+  Value leftBuffer = DotOperand::bufferOf(b, left, tile, inputType);
+  Value rightBuffer = DotOperand::bufferOf(b, right, tile, inputType);
 
-  DotOperand left(b, {"a", "m", tile.m, description.word("a_layout") == "row"}, tile, firstRow, inputType);
-  DotOperand right(b, {"b", "n", tile.n, description.word("b_layout") == "col"}, tile, firstColumn, inputType);
-
-  auto multiply = [&](Value k0, ValueRange carried, bool tail) -> llvm::SmallVector<Value> {
-    left.fill(k0, tail);
-    right.fill(k0, tail);
-    return {b.dot(left.readRows(), right.readColumns(), carried.front())};
+  auto compute = [&](TilePosition position) {
+    Value firstRow = b.mul(position.row, b.i32(tile.m)), firstColumn = b.mul(position.column, b.i32(tile.n));
+    DotOperand rows(b, left, tile, leftBuffer, firstRow), columns(b, right, tile, rightBuffer, firstColumn);
+    auto multiply = [&](Value k0, ValueRange carried, bool tail) -> llvm::SmallVector<Value> {
+      rows.fill(k0, tail);
+      columns.fill(k0, tail);
+      return {b.dot(rows.readRows(), columns.readColumns(), carried.front())};
+    };
+    // Whole blocks of K need no mask and are copied; what is left of K comes last, masked.
+    llvm::SmallVector<Value> sum = {b.full(0, {tile.m, tile.n}, b.getF32Type())};
+    sum = b.loop(b.i32(0), wholeBlocks, tile.k, sum,
+                 [&](Value k0, ValueRange carried) { return multiply(k0, carried, false); });
+    if (!b.isMultiple("k", tile.k)) {
+      sum = b.loop(wholeBlocks, k, tile.k, sum,
+                   [&](Value k0, ValueRange carried) { return multiply(k0, carried, true); });
+    }
+    storeResult(b, epilogue, tile, sum.front(), firstRow, firstColumn, outputType);
   };
 
-  // Whole blocks of K need no mask and are copied; what is left of K comes last, masked.
-  Value wholeBlocks = b.mul(b.div(k, b.i32(tile.k)), b.i32(tile.k));
-  llvm::SmallVector<Value> sum = {b.full(0, {tile.m, tile.n}, b.getF32Type())};
-  sum = b.loop(b.i32(0), wholeBlocks, tile.k, sum,
-               [&](Value k0, ValueRange carried) { return multiply(k0, carried, false); });
-  if (!b.isMultiple("k", tile.k)) {
-    sum =
-        b.loop(wholeBlocks, k, tile.k, sum, [&](Value k0, ValueRange carried) { return multiply(k0, carried, true); });
+  const Expression rows = signature.expression("m"), columns = signature.expression("n");
+  if (!tile.stays) {
+    compute(rasterize(b, b.programId(0), grid, tile.groupRows));
+    return std::move(b).finish(rasterGrid(rows, tile.m, columns, tile.n));
   }
-  storeResult(b, epilogue, tile, sum.front(), firstRow, firstColumn, outputType);
-  return std::move(b).finish(rasterGrid(signature.expression("m"), tile.m, signature.expression("n"), tile.n));
+  forEachTile(b, grid, tile.groupRows, {}, [&](TilePosition position, ValueRange) {
+    compute(position);
+    return llvm::SmallVector<Value>();
+  });
+  return std::move(b).finish(persistentGrid(rows, tile.m, columns, tile.n));
 }
 
 } // namespace jitk::kernels

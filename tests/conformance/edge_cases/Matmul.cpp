@@ -63,6 +63,18 @@ std::vector<checked::Problem> matmulEdgeCases() {
       {"matmul m=*%128 n=*%256 k=*%64 b_layout=col", {{"m", 256}, {"n", 256}, {"k", 64}}},
       {"matmul m=*%128 n=*%256 k=*%64 b_layout=row", {{"m", 128}, {"n", 512}, {"k", 256}}},
       {"matmul m=*%128 n=*%256 k=*%8 dtype=fp16 b_layout=col", {{"m", 128}, {"n", 256}, {"k", 712}}},
+      // The same of CTAs that stay, whose copies go on into their next tile: several tiles for each and not as many, no
+      // block of K and fewer than there are slots, rows past the end; stored by TMA, of 16 bits, of fp32, to rows
+      // apart.
+      {"matmul m=*%128 n=*%256 k=*%64 b_layout=col", {{"m", 384}, {"n", 1024}, {"k", 64}}},
+      {"matmul m=*%128 n=*%256 k=*%64 b_layout=row", {{"m", 256}, {"n", 1280}, {"k", 128}}},
+      {"matmul m=*%128 n=*%256 k=*%64 b_layout=col", {{"m", 256}, {"n", 768}, {"k", 0}}},
+      {"matmul m=* n=512 k=*%64 b_layout=col bias=true activation=silu", {{"m", 300}, {"k", 320}}},
+      {"matmul m=* n=*%256 k=*%64 dtype=fp16 out_dtype=fp32", {{"m", 130}, {"n", 768}, {"k", 192}}},
+      {"matmul m=* n=*%256 k=*%64 b_layout=col c_stride=784 a_stride=264", {{"m", 260}, {"n", 768}, {"k", 256}}},
+      {"matmul m=*%128 n=*%256 k=*%64 a_layout=col", {{"m", 384}, {"n", 512}, {"k", 192}}},
+      // Results added to what is there: CTAs of one tile each.
+      {"matmul m=* n=*%256 k=*%64 b_layout=col accumulate=true", {{"m", 140}, {"n", 512}, {"k", 192}}},
 
       // matmul with what follows the product: each part of it, in whole tiles and over edges.
       {"matmul m=33 n=65 k=47 dtype=fp16 bias=true activation=relu", {}},
