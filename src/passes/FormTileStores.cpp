@@ -1,11 +1,12 @@
 // --jitk-form-tile-stores: results of a loop over tiles are stored by TMA, beside the products of the next tile.
 //
 //   before:   tile 0: products  store   tile 1: products  store   ...
-//   after:    tile 0: products  pack    tile 1: products           pack   ...   store
-//                                               store tile 0, behind the first product
+//   after:    tile 0: products  pack    tile 1: product 0   product 1   ...   pack    ...   store
+//                                               half of 0   the other half
 //
-// The results wait as words in registers. Where they do not fit beside the accumulators, they are stored where the
-// store stands, and only the way from shared to global memory is beside the next products.
+// The results wait as words in registers. As many slices of them as have slots are stored behind one product, so that
+// no slot is waited for. Where they do not fit beside the accumulators, they are stored where the store stands, and
+// only their way from shared to global memory is beside the next products.
 
 #include "src/ir/tt/TensorParts.h"
 #include "src/ir/ttng/Ttng.h"
@@ -26,7 +27,7 @@ namespace jitk::passes {
 
 using namespace jitk::ir;
 
-/// A slice of columns is a row of the swizzle pattern; one slot is read while the other one is filled.
+/// A slice of columns is a row of the swizzle pattern.
 static constexpr int64_t kSliceBytes = 128, kMostSlots = 2, kMostRows = 256;
 
 namespace {
@@ -43,7 +44,10 @@ struct TileStoring {
   ttg::MemDescType sliceType; ///< of a buffer for a slice of columns
 
   RankedTensorType type() { return cast<RankedTensorType>(store.getValue().getType()); }
-  int64_t numSlices() { return type().getDimSize(1) / sliceType.getDimSize(1); }
+  int64_t sliceColumns() { return sliceType.getDimSize(1); }
+  int64_t numSlots() { return std::min(type().getDimSize(1) / sliceColumns(), kMostSlots); }
+  /// Of slices that have a slot each.
+  int64_t numGroups() { return type().getDimSize(1) / sliceColumns() / numSlots(); }
 };
 
 /// Results on their way: their slices, and the element of the matrix where they begin.
@@ -68,17 +72,22 @@ private:
   /// Where the store stands.
   Results takeResults();
   Results pack(const Results &results);
-  /// From the slices to global memory, where the insertion point is; in a branch unless `condition` is null.
+  /// A group of slices to global memory, where the insertion point is.
+  void copyOut(const Results &results, int64_t group);
   void copyOut(const Results &results);
-  void copyOutPacked(Value condition, const Results &results);
+  /// The same of packed ones, where `condition` is true; of the group given, or all.
+  void copyOutPacked(Value condition, const Results &results, std::optional<int64_t> group = {});
   Results carry(const Results &packed);
   Value compare(arith::CmpIPredicate predicate, Value lhs, Value rhs) {
     return arith::CmpIOp::create(rewriter_, loc_, predicate, lhs, rhs);
   }
-  /// Whether a loop has an iteration.
-  Value runs(scf::ForOp loop) {
+  Value both(Value lhs, Value rhs) { return arith::AndIOp::create(rewriter_, loc_, lhs, rhs); }
+  /// The induction variable in iteration `number` of a loop.
+  Value iterationOf(scf::ForOp loop, int64_t number);
+  /// Whether a loop has an iteration of that number.
+  Value hasIteration(scf::ForOp loop, int64_t number) {
     auto less = loop.getUnsignedCmp() ? arith::CmpIPredicate::ult : arith::CmpIPredicate::slt;
-    return compare(less, loop.getLowerBound(), loop.getUpperBound());
+    return compare(less, iterationOf(loop, number), loop.getUpperBound());
   }
   Value i32(int64_t value) { return arith::ConstantIntOp::create(rewriter_, loc_, value, 32); }
 
@@ -94,7 +103,7 @@ private:
 void StoreWriter::makeSlots() {
   rewriter_.setInsertionPoint(loop_.tiles);
   ttg::MemDescType slice = storing_.sliceType;
-  SmallVector<int64_t> shape = {std::min(storing_.numSlices(), kMostSlots)};
+  SmallVector<int64_t> shape = {storing_.numSlots()};
   llvm::append_range(shape, slice.getShape());
   auto type = ttg::MemDescType::get(shape, slice.getElementType(), slice.getEncoding(), slice.getMemorySpace(),
                                     /*mutableMemory=*/true);
@@ -107,7 +116,7 @@ Results StoreWriter::takeResults() {
   Results results;
   results.row = storing_.tile.row.at(rewriter_, loc_, {});
   results.column = storing_.tile.column.at(rewriter_, loc_, {});
-  results.slices = tt::splitColumns(rewriter_, loc_, storing_.store.getValue(), storing_.sliceType.getDimSize(1));
+  results.slices = tt::splitColumns(rewriter_, loc_, storing_.store.getValue(), storing_.sliceColumns());
   return results;
 }
 
@@ -119,29 +128,50 @@ Results StoreWriter::pack(const Results &results) {
   return packed;
 }
 
-void StoreWriter::copyOut(const Results &results) {
-  int64_t numSlots = cast<ttg::MemDescType>(slots_.getType()).getDimSize(0);
-  for (auto [index, slice] : llvm::enumerate(results.slices)) {
-    // All copies but the last few have read their slots; a tile has as many slices as fill all slots equally often.
-    ttng::TMAStoreWaitOp::create(rewriter_, loc_, uint32_t(numSlots - 1));
-    Value slot =
-        ttg::MemDescIndexOp::create(rewriter_, loc_, storing_.sliceType, slots_, i32(int64_t(index) % numSlots));
-    ttg::LocalStoreOp::create(rewriter_, loc_, slice, slot);
-    Value column =
-        arith::AddIOp::create(rewriter_, loc_, results.column, i32(int64_t(index) * storing_.sliceType.getDimSize(1)));
+Value StoreWriter::iterationOf(scf::ForOp loop, int64_t number) {
+  Type type = loop.getStep().getType();
+  Value count = arith::ConstantOp::create(rewriter_, loc_, rewriter_.getIntegerAttr(type, number));
+  Value distance = rewriter_.createOrFold<arith::MulIOp>(loc_, loop.getStep(), count);
+  return rewriter_.createOrFold<arith::AddIOp>(loc_, loop.getLowerBound(), distance);
+}
+
+void StoreWriter::copyOut(const Results &results, int64_t group) {
+  // The copies before have read their slots.
+  ttng::TMAStoreWaitOp::create(rewriter_, loc_, /*pendings=*/0u);
+  SmallVector<Value> slots;
+  for (int64_t number = 0; number < storing_.numSlots(); ++number) {
+    slots.push_back(ttg::MemDescIndexOp::create(rewriter_, loc_, storing_.sliceType, slots_, i32(number)));
+    Value slice = results.slices[size_t(group * storing_.numSlots() + number)];
+    ttg::LocalStoreOp::create(rewriter_, loc_, slice, slots.back());
+  }
+  for (auto [number, slot] : llvm::enumerate(slots)) {
+    int64_t offset = (group * storing_.numSlots() + int64_t(number)) * storing_.sliceColumns();
+    Value column = arith::AddIOp::create(rewriter_, loc_, results.column, i32(offset));
     ttng::AsyncTMACopyLocalToGlobalOp::create(rewriter_, loc_, map_, ValueRange{results.row, column}, slot);
   }
 }
 
-void StoreWriter::copyOutPacked(Value condition, const Results &results) {
+void StoreWriter::copyOut(const Results &results) {
+  for (int64_t group = 0; group < storing_.numGroups(); ++group) {
+    copyOut(results, group);
+  }
+}
+
+void StoreWriter::copyOutPacked(Value condition, const Results &results, std::optional<int64_t> group) {
   auto branch = scf::IfOp::create(rewriter_, loc_, condition, /*withElseRegion=*/false);
   OpBuilder::InsertionGuard guard(rewriter_);
   rewriter_.setInsertionPointToStart(branch.thenBlock());
   Results unpacked = results;
-  for (Value &slice : unpacked.slices) {
-    slice = tt::unpackPairs(rewriter_, loc_, slice, storing_.type().getElementType());
+  for (auto [index, slice] : llvm::enumerate(unpacked.slices)) {
+    if (!group || int64_t(index) / storing_.numSlots() == *group) {
+      slice = tt::unpackPairs(rewriter_, loc_, slice, storing_.type().getElementType());
+    }
   }
-  copyOut(unpacked);
+  if (group) {
+    copyOut(unpacked, *group);
+  } else {
+    copyOut(unpacked);
+  }
 }
 
 /// Makes the loop over tiles carry a tile's results to the next one; returns those of the tile before.
@@ -164,22 +194,24 @@ TileLoop StoreWriter::writeDeferred() {
   makeSlots();
   Results before = carry(pack(takeResults()));
 
-  // Behind the first product of the next tile; in front of where its products would be, if it has none.
+  // Behind the first products of the next tile; in front of them if there are fewer than groups.
   scf::ForOp tiles = loop_.tiles, products = loop_.products;
   rewriter_.setInsertionPoint(products);
   Value isNext = compare(arith::CmpIPredicate::ne, tiles.getInductionVar(), tiles.getLowerBound());
-  Value hasProducts = runs(products);
-  Value hasNone =
-      arith::XOrIOp::create(rewriter_, loc_, hasProducts, arith::ConstantIntOp::create(rewriter_, loc_, 1, 1));
-  copyOutPacked(arith::AndIOp::create(rewriter_, loc_, isNext, hasNone), before);
+  Value areEnough = hasIteration(products, storing_.numGroups() - 1);
+  Value areFew = arith::XOrIOp::create(rewriter_, loc_, areEnough, arith::ConstantIntOp::create(rewriter_, loc_, 1, 1));
+  copyOutPacked(both(isNext, areFew), before);
+  Value isBeside = both(isNext, areEnough);
   rewriter_.setInsertionPoint(products.getBody()->getTerminator());
-  Value isFirst = compare(arith::CmpIPredicate::eq, products.getInductionVar(), products.getLowerBound());
-  copyOutPacked(arith::AndIOp::create(rewriter_, loc_, isNext, isFirst), before);
+  for (int64_t group = 0; group < storing_.numGroups(); ++group) {
+    Value isTime = compare(arith::CmpIPredicate::eq, products.getInductionVar(), iterationOf(products, group));
+    copyOutPacked(both(isBeside, isTime), before, group);
+  }
 
   // Those of the last tile.
   rewriter_.setInsertionPointAfter(tiles);
   ValueRange left = ValueRange(tiles.getResults()).take_back(before.slices.size() + 2);
-  copyOutPacked(runs(tiles), {llvm::to_vector(left.drop_back(2)), left.drop_back(1).back(), left.back()});
+  copyOutPacked(hasIteration(tiles, 0), {llvm::to_vector(left.drop_back(2)), left.drop_back(1).back(), left.back()});
   ttng::TMAStoreWaitOp::create(rewriter_, loc_, /*pendings=*/0u);
   rewriter_.eraseOp(storing_.store);
   return loop_;

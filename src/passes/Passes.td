@@ -61,7 +61,7 @@ def FormTileStores : Pass<"jitk-form-tile-stores", "mlir::ModuleOp"> {
     `tt.store` of a tile of a row-major matrix goes through two slots in shared memory, in slices of 128 bytes of columns,
     and TMA copies those to global memory while the next tile's products run. Where it is the only one, of 16 bits, and eight
     warps or more hold half as many registers of it as of accumulators, the results also wait in registers until the first
-    product of the next tile has been started. The tile, its matrix and the mask are as --jitk-pipeline-copies wants them of
+    products of the next tile have been started, two slices for each. The tile, its matrix and the mask are as --jitk-pipeline-copies wants them of
     what it copies, with a stride of 1 or more. No other op of the function may use the tensor, or memory that may be any:
     nothing keeps the copies in flight in order with those.
 

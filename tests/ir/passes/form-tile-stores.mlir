@@ -6,30 +6,39 @@
 !y = tensor<64x256xbf16>
 !sums = tensor<128x256xf32>
 module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 8 : i32, ttg.target = "cuda:90", "ttg.threads-per-warp" = 32 : i32} {
-// The results of a tile wait as words, and are stored behind the first product of the next one; where tiles have no
-// products, in front of them; and those of the last one behind the loop. Two slots for four slices.
+// The results of a tile wait as words. Two slices have slots: two are stored behind the first product of the next tile, two
+// behind its second one; all in front of the products of a tile that has not so many, and those of the last one behind the loop.
 // CHECK-LABEL: tt.func public @deferred
 // CHECK-SAME: %[[MAP:[a-z0-9]+]]: !tt.tensordesc<tensor<128x64xbf16, #shared>> {jitk.rows_of = array<i64: 2, -1, 512, -1, 2147483648>}
 // CHECK: %[[SLOTS:.*]] = ttg.local_alloc : () -> !ttg.memdesc<2x128x64xbf16
-// CHECK: %[[LEFT:.*]]:6 = scf.for %[[T:[a-z0-9]+]] = %[[FIRST:[a-z0-9]+]] to %{{.*}} iter_args(%[[A:[a-z0-9]+]] = %{{.*}}, %{{.*}} = %{{.*}}, %{{.*}} = %{{.*}}, %{{.*}} = %{{.*}}, %[[ROW:[a-z0-9]+]] = %c0_i32, %[[COL:[a-z0-9]+]] = %c0_i32)
+// CHECK: %[[LEFT:.*]]:6 = scf.for %[[T:[a-z0-9]+]] = %[[FIRST:[a-z0-9]+]] to %{{.*}} iter_args(%[[A:[a-z0-9]+]] = %{{.*}}, %{{.*}} = %{{.*}}, %[[C:[a-z0-9]+]] = %{{.*}}, %{{.*}} = %{{.*}}, %[[ROW:[a-z0-9]+]] = %c0_i32, %[[COL:[a-z0-9]+]] = %c0_i32)
 // CHECK: %[[NEXT:.*]] = arith.cmpi ne, %[[T]], %[[FIRST]]
-// CHECK: %[[NONE:.*]] = arith.andi %[[NEXT]],
-// CHECK: scf.if %[[NONE]] {
+// CHECK-NEXT: %[[ENOUGH:.*]] = arith.cmpi sgt, %[[K:[a-z0-9]+]], %c64_i32
+// CHECK-NEXT: %[[FEW:.*]] = arith.cmpi sle, %[[K]], %c64_i32
+// CHECK-NEXT: %[[BEFORE:.*]] = arith.andi %[[NEXT]], %[[FEW]]
+// CHECK-NEXT: scf.if %[[BEFORE]] {
 // CHECK-COUNT-4: ttng.async_tma_copy_local_to_global
+// CHECK: %[[BESIDE:.*]] = arith.andi %[[NEXT]], %[[ENOUGH]]
 // CHECK: scf.for %[[I:[a-z0-9]+]] =
 // CHECK-NEXT: tt.dot
-// CHECK-NEXT: %[[BEGINS:.*]] = arith.cmpi eq, %[[I]], %c0_i32
-// CHECK-NEXT: %[[NOW:.*]] = arith.andi %[[NEXT]], %[[BEGINS]]
-// CHECK-NEXT: scf.if %[[NOW]] {
-// CHECK: arith.trunci %[[A]] : tensor<128x32xi32>
-// CHECK: ttng.async_tma_store_wait {pendings = 1 : i32}
-// CHECK-NEXT: %[[SLOT:.*]] = ttg.memdesc_index %[[SLOTS]][%c0_i32]
-// CHECK-NEXT: ttg.local_store %{{.*}}, %[[SLOT]]
-// CHECK-NEXT: ttng.async_tma_copy_local_to_global %[[MAP]][%[[ROW]], %[[COL]]] %[[SLOT]]
-// CHECK-NEXT: ttng.async_tma_store_wait {pendings = 1 : i32}
-// CHECK: %[[SECOND:.*]] = arith.addi %[[COL]], %c64_i32
-// CHECK: ttng.async_tma_copy_local_to_global %[[MAP]][%[[ROW]], %[[SECOND]]]
-// CHECK-COUNT-2: ttng.async_tma_copy_local_to_global
+// CHECK-NEXT: %[[IS0:.*]] = arith.cmpi eq, %[[I]], %c0_i32
+// CHECK-NEXT: %[[NOW0:.*]] = arith.andi %[[BESIDE]], %[[IS0]]
+// CHECK-NEXT: scf.if %[[NOW0]] {
+// CHECK-NEXT: arith.trunci %[[A]] : tensor<128x32xi32>
+// CHECK: ttng.async_tma_store_wait {pendings = 0 : i32}
+// CHECK-NEXT: %[[SLOT0:.*]] = ttg.memdesc_index %[[SLOTS]][%c0_i32]
+// CHECK-NEXT: ttg.local_store %{{.*}}, %[[SLOT0]]
+// CHECK-NEXT: %[[SLOT1:.*]] = ttg.memdesc_index %[[SLOTS]][%c1_i32]
+// CHECK-NEXT: ttg.local_store %{{.*}}, %[[SLOT1]]
+// CHECK-NEXT: ttng.async_tma_copy_local_to_global %[[MAP]][%[[ROW]], %[[COL]]] %[[SLOT0]]
+// CHECK-NEXT: %[[COL1:.*]] = arith.addi %[[COL]], %c64_i32
+// CHECK-NEXT: ttng.async_tma_copy_local_to_global %[[MAP]][%[[ROW]], %[[COL1]]] %[[SLOT1]]
+// CHECK: arith.cmpi eq, %[[I]], %c64_i32
+// CHECK: scf.if
+// CHECK-NEXT: arith.trunci %[[C]] : tensor<128x32xi32>
+// CHECK: %[[COL2:.*]] = arith.addi %[[COL]], %c128_i32
+// CHECK-NEXT: ttng.async_tma_copy_local_to_global %[[MAP]][%[[ROW]], %[[COL2]]]
+// CHECK: ttng.async_tma_copy_local_to_global
 // CHECK: arith.truncf
 // CHECK-NOT: tt.store
 // CHECK: scf.yield %{{.*}}, %c32_i32 :
