@@ -81,7 +81,7 @@ void markParameters(ModuleOp module, const Recipe &recipe) {
   }
 }
 
-/// The map of a matrix whose rows have no end.
+/// The map of a matrix.
 static TensorMap mapOf(tt::TensorDescType type, ArrayRef<int64_t> rowsOf, const LaunchStep &step) {
   using Op = Expression::Op;
   RankedTensorType block = type.getBlockType();
@@ -89,7 +89,8 @@ static TensorMap mapOf(tt::TensorDescType type, ArrayRef<int64_t> rowsOf, const 
   auto sizeOf = [&](int64_t parameter, int64_t constant) {
     return parameter < 0 ? Expression::constant(constant) : step.arguments[size_t(parameter)].expression;
   };
-  Expression stride = sizeOf(rowsOf[1], rowsOf[2]), numRows = sizeOf(rowsOf[3], rowsOf[4]);
+  Expression stride = sizeOf(rowsOf[1], rowsOf[2]);
+  Expression numRows = sizeOf(rowsOf[3], rowsOf[4]), numColumns = sizeOf(rowsOf[5], rowsOf[6]);
   TensorMap map;
   map.tensor = step.arguments[size_t(rowsOf[0])].index;
   map.elementType = tile.mapElementType();
@@ -99,7 +100,7 @@ static TensorMap mapOf(tt::TensorDescType type, ArrayRef<int64_t> rowsOf, const 
   Expression hasElements = Expression::binary(Op::Max, Expression::binary(Op::Min, stride, Expression::constant(1)),
                                               Expression::constant(0));
   Expression rows = Expression::binary(Op::Mul, hasElements, numRows);
-  map.sizes = {Expression::constant(passes::kEndlessRows), rows};
+  map.sizes = {numColumns, rows};
   int64_t elementBytes = block.getElementTypeBitWidth() / 8;
   map.strides = {Expression::binary(Op::Mul, stride, Expression::constant(elementBytes))};
   return map;

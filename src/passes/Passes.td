@@ -80,18 +80,19 @@ def PipelineCopies : Pass<"jitk-pipeline-copies", "mlir::ModuleOp"> {
     `ttg.async_wait` leaves the later groups in flight. A wait right before the loop moves behind it where the first one in
     the loop serves its copies too. Where the rings do not fit into shared memory there are fewer stages. How much other ops
     will need is an estimate: `most-stages` is for who has found it too low.
-    On capability 90 the rings of a loop whose one `tt.dot` adds to accumulators of 128 KiB or more have one buffer more, for
-    --jitk-start-dots-early to leave a product in flight. If everything that such a loop copies is a tile of a row-major
-    matrix, as its pointers say, that the kernel does not write, TMA copies it: of a parameter that is marked `jitk.tensor`,
-    with a stride that is constant or a parameter marked `jitk.size`, both multiples of 16 bytes. The column at which it
-    begins must be known not to be below 0. A mask may leave out the rows from such a size on, where the map ends. No map is
-    empty or has all rows in one place: that size must be known to be 1 or more (constant, or marked `jitk.positive`), and
-    the stride too, unless the loop ends at it or before it. The tensor map is a parameter that the pass adds
-    (src/passes/TileMaps.h), and memory barriers take the place of groups. Where the loop is part of the body of another one,
-    over tiles, with bounds that all tiles share, its copies by TMA do not end with it: behind those of the last iteration
-    come those of the first ones of the next tile, whose coordinates must follow from the two induction variables without
-    effects. What the pointers of later iterations are computed from is computed again: it must follow from the induction variable, from carried values that advance without effects,
-    and from loads of memory that the loop does not write.
+    On capability 90 the rings of a loop whose one `tt.dot` adds to accumulators of 128 KiB or more have one buffer
+    more, for --jitk-start-dots-early to leave a product in flight. If everything that such a loop copies is a tile of a
+    row-major matrix, as its pointers say, that the kernel does not write, TMA copies it: of a parameter that is marked
+    `jitk.tensor`, with a stride that is constant or a parameter marked `jitk.size`, both multiples of 16 bytes. The
+    column at which it begins must be known not to be below 0. A mask may leave out the rows, the columns, or both, from
+    such a size on, where the map ends. No map is empty or has all rows in one place: that size must be known to be 1 or
+    more (constant, or marked `jitk.positive`), and the stride too, unless the loop ends at it or before it. The tensor
+    map is a parameter that the pass adds (src/passes/TileMaps.h), and memory barriers take the place of groups. Where
+    the loop is part of the body of another one, over tiles, with bounds that all tiles share, its copies by TMA do not
+    end with it: behind those of the last iteration come those of the first ones of the next tile, whose coordinates
+    must follow from the two induction variables without effects. What the pointers of later iterations are computed
+    from is computed again: it must follow from the induction variable, from carried values that advance without
+    effects, and from loads of memory that the loop does not write.
 
     After --convert-common-ir-to-ttgir, whose copies it delays; before --jitk-assign-layouts, so that what it clones is
     given layouts like the rest.

@@ -17,11 +17,10 @@ inline constexpr llvm::StringLiteral kPositiveParameter = "jitk.positive";
 
 /// Of an added parameter, a tensor descriptor, array<i64>: the number of the parameter that is the matrix's address, of
 /// the one that is the stride of its rows in elements, or -1, and the stride if it is a constant; likewise of the
-/// number of its rows, which is 1 or more. The rows have no end: what is copied lies in them. Where the stride is 0 or
-/// less nothing is copied.
+/// number of its rows, and of its columns, which are 1 or more. Where the stride is 0 or less nothing is copied.
 inline constexpr llvm::StringLiteral kRowsOf = "jitk.rows_of";
 
-/// The number of rows of a matrix of which all that is copied is there: as far as coordinates go.
-inline constexpr int64_t kEndlessRows = int64_t(1) << 31;
+/// The number of rows, or columns, of a matrix of which all that is copied is there: as far as coordinates go.
+inline constexpr int64_t kEndless = int64_t(1) << 31;
 
 } // namespace jitk::passes

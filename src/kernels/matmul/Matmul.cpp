@@ -54,7 +54,7 @@ MatmulTile chooseMatmulTile(const Description &description, const Target &target
     tile.groupRows = 16; // 132 of them at a time are about a square
     tile.masksRows = true;
     // Where a tile's loads and stores are all TMA's, they go on beside the products of other tiles.
-    tile.stays = isMultipleOf(description.dimension("k"), tile.k) && isMultipleOf(description.dimension("n"), tile.n) &&
+    tile.stays = isMultipleOf(description.dimension("k"), tile.k) && isMultipleOf(description.dimension("n"), 8) &&
                  haveStridesOf(description, {"c"}, 8) && !Epilogue(description).addend();
   }
   // Eight warps are two warpgroups of wgmma. They also share those addresses: beside half of the largest tile, four

@@ -59,10 +59,10 @@ public:
 
 private:
   bool takePointers(Value pointers);
-  /// Takes the mask of the tile's rows that are less than a size.
+  /// Takes the mask of the tile's rows, or columns, that are less than a size; or of both.
   bool takeMask(Value mask);
-  /// The same of a vector of rows.
-  bool takeRows(arith::CmpIOp comparison);
+  /// The same of a vector along a dimension, whose other one may be there with size 1.
+  bool takeEnd(Value vector, unsigned dim);
   /// Adds an offset. `isScaled`: it counts rows, of `stride` elements each. `dim` is the dimension of the tile along
   /// which a tensor of one dimension runs.
   bool takeOffset(Value offset, bool isScaled, unsigned dim);
@@ -126,27 +126,36 @@ bool PointerMatcher::takeStride(Value factor) {
 bool PointerMatcher::takeMask(Value mask) {
   Operation *op = mask.getDefiningOp();
   return op && llvm::TypeSwitch<Operation *, bool>(op)
+                   .Case([&](arith::AndIOp both) { return takeMask(both.getLhs()) && takeMask(both.getRhs()); })
                    .Case([&](tt::BroadcastOp spread) { return takeMask(spread.getSrc()); })
-                   .Case([&](tt::ExpandDimsOp expand) { return expand.getAxis() == 1 && takeMask(expand.getSrc()); })
-                   .Case([&](arith::CmpIOp comparison) { return takeRows(comparison); })
+                   .Case([&](tt::ExpandDimsOp expand) { return takeEnd(expand.getSrc(), 1 - expand.getAxis()); })
+                   .Case([&](arith::CmpIOp comparison) {
+                     auto type = cast<RankedTensorType>(comparison.getType());
+                     bool isOfOne = type.getRank() == 2 && (type.getDimSize(0) == 1) != (type.getDimSize(1) == 1);
+                     return isOfOne && takeEnd(mask, type.getDimSize(0) == 1 ? 1 : 0);
+                   })
                    .Default(false);
 }
 
-bool PointerMatcher::takeRows(arith::CmpIOp comparison) {
-  std::optional<TileSource::Size> end = sizeOf(comparison.getRhs());
-  auto rows = cast<RankedTensorType>(comparison.getLhs().getType());
+bool PointerMatcher::takeEnd(Value vector, unsigned dim) {
+  auto comparison = vector.getDefiningOp<arith::CmpIOp>();
+  bool isLess = comparison && comparison.getPredicate() == arith::CmpIPredicate::slt;
+  std::optional<TileSource::Size> end = isLess ? sizeOf(comparison.getRhs()) : std::nullopt;
+  std::optional<TileSource::Size> &known = dim == 0 ? source_.numRows : source_.numColumns;
+  if (!end || !isPositive(*end) || known) {
+    return false;
+  }
+  known = end;
   PointerMatcher compared;
-  bool isOfRows = comparison.getPredicate() == arith::CmpIPredicate::slt && end && isPositive(*end) &&
-                  rows.getRank() == 1 && compared.takeOffset(comparison.getLhs(), /*isScaled=*/true, 0) &&
-                  compared.numRowCounts_ == 1;
+  bool isCount = compared.takeOffset(comparison.getLhs(), /*isScaled=*/dim == 0, dim) &&
+                 (dim == 0 ? compared.numRowCounts_ : compared.numColumnCounts_) == 1;
   auto sorted = [](const TileSource::Coordinate &coordinate) {
     SmallVector<Value> terms = coordinate.terms;
     llvm::sort(terms, [](Value a, Value b) { return a.getAsOpaquePointer() < b.getAsOpaquePointer(); });
-    return terms;
+    return std::pair(terms, coordinate.constant);
   };
-  source_.numRows = end;
-  return isOfRows && compared.source_.row.constant == source_.row.constant &&
-         sorted(compared.source_.row) == sorted(source_.row);
+  auto along = [&](const TileSource &source) { return sorted(dim == 0 ? source.row : source.column); };
+  return isCount && along(compared.source_) == along(source_);
 }
 
 bool PointerMatcher::takeProduct(arith::MulIOp product, unsigned dim) {
@@ -286,9 +295,11 @@ Value tileMapOf(const TileSource &source, ttg::MemDescType buffer) {
   auto numberOf = [](const TileSource::Size &size) {
     return size.parameter ? int64_t(size.parameter.getArgNumber()) : -1;
   };
-  TileSource::Size end = source.numRows.value_or(TileSource::Size{BlockArgument(), kEndlessRows});
-  Attribute rows = b.getDenseI64ArrayAttr({int64_t(source.base.getArgNumber()), numberOf(source.stride),
-                                           source.stride.constant, numberOf(end), end.constant});
+  const TileSource::Size kNoEnd = {BlockArgument(), kEndless};
+  TileSource::Size lastRow = source.numRows.value_or(kNoEnd), lastColumn = source.numColumns.value_or(kNoEnd);
+  Attribute rows =
+      b.getDenseI64ArrayAttr({int64_t(source.base.getArgNumber()), numberOf(source.stride), source.stride.constant,
+                              numberOf(lastRow), lastRow.constant, numberOf(lastColumn), lastColumn.constant});
   for (BlockArgument argument : function.getArguments()) {
     if (argument.getType() == type && function.getArgAttr(argument.getArgNumber(), kRowsOf) == rows) {
       return argument;

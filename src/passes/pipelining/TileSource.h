@@ -31,16 +31,17 @@ struct TileSource {
     bool operator==(const Size &) const = default;
   };
 
-  mlir::BlockArgument base;    ///< a parameter of the kernel
-  Size stride;                 ///< 1 or more wherever the tile is copied
-  std::optional<Size> numRows; ///< 1 or more; from this one on they are zeros; no end: all are there
+  mlir::BlockArgument base; ///< a parameter of the kernel
+  Size stride;              ///< 1 or more wherever the tile is copied
+  /// 1 or more; from this row, and column, on nothing is there: zeros where it is read. No end: all are there.
+  std::optional<Size> numRows, numColumns;
   Coordinate row, column;
 };
 
 /// The tile that `copy` moves; none where its pointers, [rows, columns], are another set of addresses, where its mask,
-/// if it has one, is not that of the rows before some last one, where a launch does not know base, stride and that row
-/// or may give 0 or less for one of the two, where a coordinate may not fit 32 bits, where the column may be below 0,
-/// or where TMA cannot move such rows into its buffer.
+/// if it has one, is not that of the rows, of the columns, or of both, before some last one, where a launch does not
+/// know base, stride and the last ones or may give 0 or less for one of these, where a coordinate may not fit 32 bits,
+/// where the column may be below 0, or where TMA cannot move such rows into its buffer.
 std::optional<TileSource> matchTileSource(ir::ttg::AsyncCopyGlobalToLocalOp copy);
 
 /// The same of a matrix's tile at `pointers`, which is moved to or from `buffer`s, all of it or in parts of its

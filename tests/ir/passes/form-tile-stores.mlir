@@ -1,6 +1,6 @@
 // RUN: jitk-opt --jitk-form-tile-stores --canonicalize --cse %s | FileCheck %s
 //
-// Stores of a loop over tiles. What makes a set of pointers a tile is in pipeline-copies-tma.mlir.
+// Stores of a loop over tiles. What makes a set of pointers a tile is also in pipeline-copies-tma.mlir.
 
 !x = tensor<128x64xbf16>
 !y = tensor<64x256xbf16>
@@ -9,7 +9,7 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 8 : i32, ttg.targ
 // The results of a tile wait as words. Two slices have slots: two are stored behind the first product of the next tile, two
 // behind its second one; all in front of the products of a tile that has not so many, and those of the last one behind the loop.
 // CHECK-LABEL: tt.func public @deferred
-// CHECK-SAME: %[[MAP:[a-z0-9]+]]: !tt.tensordesc<tensor<128x64xbf16, #shared>> {jitk.rows_of = array<i64: 2, -1, 512, -1, 2147483648>}
+// CHECK-SAME: %[[MAP:[a-z0-9]+]]: !tt.tensordesc<tensor<128x64xbf16, #shared>> {jitk.rows_of = array<i64: 2, -1, 512, -1, 2147483648, -1, 2147483648>}
 // CHECK: %[[SLOTS:.*]] = ttg.local_alloc : () -> !ttg.memdesc<2x128x64xbf16
 // CHECK: %[[LEFT:.*]]:6 = scf.for %[[T:[a-z0-9]+]] = %[[FIRST:[a-z0-9]+]] to %{{.*}} iter_args(%[[A:[a-z0-9]+]] = %{{.*}}, %{{.*}} = %{{.*}}, %[[C:[a-z0-9]+]] = %{{.*}}, %{{.*}} = %{{.*}}, %[[ROW:[a-z0-9]+]] = %c0_i32, %[[COL:[a-z0-9]+]] = %c0_i32)
 // CHECK: %[[NEXT:.*]] = arith.cmpi ne, %[[T]], %[[FIRST]]
@@ -188,11 +188,97 @@ tt.func public @atomic(%x: !x, %y: !y, %z: !tt.ptr<bf16> {jitk.tensor, tt.divisi
   tt.return
 }
 
-// Maps end at a row, not at a column.
-// CHECK-LABEL: tt.func public @some_columns
+// A mask may say which row and which column are the last.
+// CHECK-LABEL: tt.func public @ends
+// CHECK-SAME: {jitk.rows_of = array<i64: 2, -1, 512, 7, 0, 8, 0>}
+// CHECK: async_tma_copy_local_to_global
+// CHECK-NOT: tt.store
+// CHECK: tt.return
+tt.func public @ends(%x: !x, %y: !y, %z: !tt.ptr<bf16> {jitk.tensor, tt.divisibility = 16 : i32}, %first: i32, %end: i32, %step: i32, %k: i32, %m: i32 {jitk.positive, jitk.size}, %n: i32 {jitk.positive, jitk.size}) {
+  %c0 = arith.constant 0 : i32
+  %c64 = arith.constant 64 : i32
+  %c128 = arith.constant 128 : i32
+  %zero = arith.constant dense<0.0> : !sums
+  %stride = arith.constant dense<512> : tensor<128x1xi32>
+  %r128 = tt.make_range {end = 128 : i32, start = 0 : i32} : tensor<128xi32>
+  %r256 = tt.make_range {end = 288 : i32, start = 32 : i32} : tensor<256xi32>
+  %c = tt.expand_dims %r256 {axis = 0 : i32} : tensor<256xi32> -> tensor<1x256xi32>
+  %cols = tt.broadcast %c : tensor<1x256xi32> -> tensor<128x256xi32>
+  %zs = tt.splat %z : !tt.ptr<bf16> -> tensor<128x1x!tt.ptr<bf16>>
+  scf.for %t = %first to %end step %step : i32 {
+    %row = arith.muli %t, %c128 : i32
+    %rows = tt.splat %row : i32 -> tensor<128xi32>
+    %rs = arith.addi %rows, %r128 : tensor<128xi32>
+    %rc = tt.expand_dims %rs {axis = 1 : i32} : tensor<128xi32> -> tensor<128x1xi32>
+    %ro = arith.muli %rc, %stride : tensor<128x1xi32>
+    %zr = tt.addptr %zs, %ro : tensor<128x1x!tt.ptr<bf16>>, tensor<128x1xi32>
+    %zw = tt.broadcast %zr : tensor<128x1x!tt.ptr<bf16>> -> tensor<128x256x!tt.ptr<bf16>>
+    %pz = tt.addptr %zw, %cols : tensor<128x256x!tt.ptr<bf16>>, tensor<128x256xi32>
+    %sum = scf.for %i = %c0 to %k step %c64 iter_args(%acc = %zero) -> (!sums) : i32 {
+      %d = tt.dot %x, %y, %acc : !x * !y -> !sums
+      scf.yield %d : !sums
+    }
+    %h = arith.truncf %sum : !sums to tensor<128x256xbf16>
+    %ms = tt.splat %m : i32 -> tensor<128xi32>
+    %mi = arith.cmpi slt, %rs, %ms : tensor<128xi32>
+    %mc = tt.expand_dims %mi {axis = 1 : i32} : tensor<128xi1> -> tensor<128x1xi1>
+    %mr = tt.broadcast %mc : tensor<128x1xi1> -> tensor<128x256xi1>
+    %ns = tt.splat %n : i32 -> tensor<1x256xi32>
+    %ni = arith.cmpi slt, %c, %ns : tensor<1x256xi32>
+    %nr = tt.broadcast %ni : tensor<1x256xi1> -> tensor<128x256xi1>
+    %in = arith.andi %mr, %nr : tensor<128x256xi1>
+    tt.store %pz, %h, %in : tensor<128x256x!tt.ptr<bf16>>
+  }
+  tt.return
+}
+
+// Of which there must be one.
+// CHECK-LABEL: tt.func public @perhaps_none
 // CHECK-NOT: tma
 // CHECK: tt.store
-tt.func public @some_columns(%x: !x, %y: !y, %z: !tt.ptr<bf16> {jitk.tensor, tt.divisibility = 16 : i32}, %first: i32, %end: i32, %step: i32, %k: i32, %m: tensor<128x256xi1>) {
+tt.func public @perhaps_none(%x: !x, %y: !y, %z: !tt.ptr<bf16> {jitk.tensor, tt.divisibility = 16 : i32}, %first: i32, %end: i32, %step: i32, %k: i32, %m: i32 {jitk.positive, jitk.size}, %n: i32 {jitk.size}) {
+  %c0 = arith.constant 0 : i32
+  %c64 = arith.constant 64 : i32
+  %c128 = arith.constant 128 : i32
+  %zero = arith.constant dense<0.0> : !sums
+  %stride = arith.constant dense<512> : tensor<128x1xi32>
+  %r128 = tt.make_range {end = 128 : i32, start = 0 : i32} : tensor<128xi32>
+  %r256 = tt.make_range {end = 288 : i32, start = 32 : i32} : tensor<256xi32>
+  %c = tt.expand_dims %r256 {axis = 0 : i32} : tensor<256xi32> -> tensor<1x256xi32>
+  %cols = tt.broadcast %c : tensor<1x256xi32> -> tensor<128x256xi32>
+  %zs = tt.splat %z : !tt.ptr<bf16> -> tensor<128x1x!tt.ptr<bf16>>
+  scf.for %t = %first to %end step %step : i32 {
+    %row = arith.muli %t, %c128 : i32
+    %rows = tt.splat %row : i32 -> tensor<128xi32>
+    %rs = arith.addi %rows, %r128 : tensor<128xi32>
+    %rc = tt.expand_dims %rs {axis = 1 : i32} : tensor<128xi32> -> tensor<128x1xi32>
+    %ro = arith.muli %rc, %stride : tensor<128x1xi32>
+    %zr = tt.addptr %zs, %ro : tensor<128x1x!tt.ptr<bf16>>, tensor<128x1xi32>
+    %zw = tt.broadcast %zr : tensor<128x1x!tt.ptr<bf16>> -> tensor<128x256x!tt.ptr<bf16>>
+    %pz = tt.addptr %zw, %cols : tensor<128x256x!tt.ptr<bf16>>, tensor<128x256xi32>
+    %sum = scf.for %i = %c0 to %k step %c64 iter_args(%acc = %zero) -> (!sums) : i32 {
+      %d = tt.dot %x, %y, %acc : !x * !y -> !sums
+      scf.yield %d : !sums
+    }
+    %h = arith.truncf %sum : !sums to tensor<128x256xbf16>
+    %ms = tt.splat %m : i32 -> tensor<128xi32>
+    %mi = arith.cmpi slt, %rs, %ms : tensor<128xi32>
+    %mc = tt.expand_dims %mi {axis = 1 : i32} : tensor<128xi1> -> tensor<128x1xi1>
+    %mr = tt.broadcast %mc : tensor<128x1xi1> -> tensor<128x256xi1>
+    %ns = tt.splat %n : i32 -> tensor<1x256xi32>
+    %ni = arith.cmpi slt, %c, %ns : tensor<1x256xi32>
+    %nr = tt.broadcast %ni : tensor<1x256xi1> -> tensor<128x256xi1>
+    %in = arith.andi %mr, %nr : tensor<128x256xi1>
+    tt.store %pz, %h, %in : tensor<128x256x!tt.ptr<bf16>>
+  }
+  tt.return
+}
+
+// Any other mask is threads to see to.
+// CHECK-LABEL: tt.func public @some
+// CHECK-NOT: tma
+// CHECK: tt.store
+tt.func public @some(%x: !x, %y: !y, %z: !tt.ptr<bf16> {jitk.tensor, tt.divisibility = 16 : i32}, %first: i32, %end: i32, %step: i32, %k: i32, %m: tensor<128x256xi1>) {
   %c0 = arith.constant 0 : i32
   %c64 = arith.constant 64 : i32
   %c128 = arith.constant 128 : i32

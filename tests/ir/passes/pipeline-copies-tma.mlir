@@ -13,8 +13,8 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 8 : i32, ttg.targ
 // two are filled before the loop; the phase changes where the ring begins again.
 // CHECK-LABEL: tt.func public @tiles
 // CHECK-SAME: %[[FIRST:[a-z0-9]+]]: i32, %{{[a-z0-9]+}}: tensor<128x64xi1>
-// CHECK-SAME: %[[X:[a-z0-9]+]]: !tt.tensordesc<tensor<128x64xbf16, #shared>> {jitk.rows_of = array<i64: 0, 2, 0, -1, 2147483648>}
-// CHECK-SAME: %[[Y:[a-z0-9]+]]: !tt.tensordesc<tensor<64x256xbf16, #shared>> {jitk.rows_of = array<i64: 1, -1, 4096, -1, 2147483648>}
+// CHECK-SAME: %[[X:[a-z0-9]+]]: !tt.tensordesc<tensor<128x64xbf16, #shared>> {jitk.rows_of = array<i64: 0, 2, 0, -1, 2147483648, -1, 2147483648>}
+// CHECK-SAME: %[[Y:[a-z0-9]+]]: !tt.tensordesc<tensor<64x256xbf16, #shared>> {jitk.rows_of = array<i64: 1, -1, 4096, -1, 2147483648, -1, 2147483648>}
 // CHECK-DAG: %[[A:.*]] = ttg.local_alloc : () -> !ttg.memdesc<4x128x64xbf16
 // CHECK-DAG: %[[B:.*]] = ttg.local_alloc : () -> !ttg.memdesc<4x64x256xbf16
 // CHECK-DAG: %[[FULL:.*]] = ttg.local_alloc : () -> !ttg.memdesc<4x1xi64
@@ -303,7 +303,7 @@ tt.func public @unknown_stride(%x: !tt.ptr<bf16> {jitk.tensor, tt.divisibility =
 
 // What lies past the rows of a matrix is zeros either way: its map ends there.
 // CHECK-LABEL: tt.func public @rows_before_the_last
-// CHECK-SAME: !tt.tensordesc<tensor<128x64xbf16, #shared>> {jitk.rows_of = array<i64: 0, 2, 0, 4, 0>}
+// CHECK-SAME: !tt.tensordesc<tensor<128x64xbf16, #shared>> {jitk.rows_of = array<i64: 0, 2, 0, 4, 0, -1, 2147483648>}
 // CHECK: ttng.async_tma_copy_global_to_local
 // CHECK-NOT: async_copy_global_to_local %{{.*}} mask
 tt.func public @rows_before_the_last(%x: !tt.ptr<bf16> {jitk.tensor, tt.divisibility = 16 : i32}, %y: !tt.ptr<bf16> {jitk.tensor, tt.divisibility = 16 : i32}, %k: i32 {jitk.size, tt.divisibility = 8 : i32}, %first: i32, %end: i32 {jitk.positive, jitk.size}) -> tensor<128x256xf32> {
