@@ -411,10 +411,11 @@ JITK_API jitk_status_t jitk_device_allocate(jitk_device_t device, size_t bytes, 
  */
 JITK_API jitk_status_t jitk_device_free(jitk_device_t device, uint64_t address, jitk_error_t *error);
 /*
- * These wait until the bytes are there, so that work of any stream finds them, and for no other work than that of the
- * default stream and of streams that it waits for. 0 bytes need no pointer. The caller's threads must not touch the
- * same bytes meanwhile. Fail with INVALID_ARGUMENT for bytes outside of an allocation, as far as the device notices,
- * DEVICE_LOST after a fault.
+ * These wait until the bytes are there, so that work of any stream finds them. They go on behind what the default
+ * stream was given before, and wait for no other work: what another stream still writes or reads is the caller's to
+ * wait for. 0 bytes need no pointer. The caller's threads must not touch the same bytes meanwhile. As memory may be
+ * allocated and freed, they may be called while another thread captures a stream. Fail with INVALID_ARGUMENT for bytes
+ * outside of an allocation, as far as the device notices, DEVICE_LOST after a fault.
  */
 JITK_API jitk_status_t jitk_device_copy_to_device(jitk_device_t device, uint64_t destination, const void *source,
                                                   size_t bytes, jitk_error_t *error);

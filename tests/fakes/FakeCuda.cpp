@@ -16,6 +16,7 @@
 #include <cstring>
 #include <memory>
 #include <mutex>
+#include <optional>
 
 using namespace jitk::nvidia::api;
 using jitk::test::FakeCuda;
@@ -42,8 +43,13 @@ struct Code {
 std::mutex mutex;                                                ///< guards all of FakeCuda but `numLaunches`
 char contextObjects[2 * FakeCuda::kMaximalDevices], eventObject; ///< primary contexts, then one of an engine for each
 std::vector<Code *> loaded;                                      ///< guarded by mutex
-/// What the host has written, in the order of the default stream; it is there when somebody has waited for it.
-std::vector<std::pair<CUdeviceptr, std::vector<unsigned char>>> unfinished; ///< guarded by mutex
+/// What the host has written; it is there when somebody has waited for its stream.
+struct Transfer {
+  CUstream stream;
+  CUdeviceptr destination;
+  std::vector<unsigned char> bytes;
+};
+std::vector<Transfer> unfinished; ///< guarded by mutex
 thread_local std::vector<void *> contexts;
 thread_local int captureMode = 0; ///< of this thread: 0 global, 1 thread-local, 2 relaxed
 
@@ -287,16 +293,41 @@ FAKE_EXPORT CUresult cuLinkDestroy(void *) {
   return CUDA_SUCCESS;
 }
 
-static void finishTransfers() {
-  std::lock_guard lock(mutex);
-  for (const auto &[destination, bytes] : std::exchange(unfinished, {})) {
-    std::memcpy(reinterpret_cast<void *>(destination), bytes.data(), bytes.size());
-  }
+/// Those of a stream, or of all. The mutex is held.
+static void finishTransfers(std::optional<CUstream> stream = std::nullopt) {
+  std::erase_if(unfinished, [&](const Transfer &transfer) {
+    bool finishes = !stream || transfer.stream == *stream;
+    if (finishes) {
+      std::memcpy(reinterpret_cast<void *>(transfer.destination), transfer.bytes.data(), transfer.bytes.size());
+    }
+    return finishes;
+  });
 }
 
-FAKE_EXPORT CUresult cuStreamSynchronize(CUstream) {
+// --- streams
+
+FAKE_EXPORT CUresult cuStreamCreate(CUstream *stream, unsigned) {
   NOTE();
-  finishTransfers();
+  std::lock_guard lock(mutex);
+  UNSAFE_UNDER_CAPTURE();
+  ++fake_cuda()->numStreams;
+  *stream = reinterpret_cast<CUstream>(new char);
+  return CUDA_SUCCESS;
+}
+
+FAKE_EXPORT CUresult cuStreamDestroy_v2(CUstream stream) {
+  NOTE();
+  std::lock_guard lock(mutex);
+  --fake_cuda()->numStreams;
+  delete reinterpret_cast<char *>(stream);
+  return CUDA_SUCCESS;
+}
+
+FAKE_EXPORT CUresult cuStreamSynchronize(CUstream stream) {
+  NOTE();
+  std::lock_guard lock(mutex);
+  UNSAFE_UNDER_CAPTURE();
+  finishTransfers(stream);
   return CUDA_SUCCESS;
 }
 
@@ -305,11 +336,11 @@ FAKE_EXPORT CUresult cuCtxSynchronize() {
   if (!currentContext()) {
     return CUDA_ERROR_INVALID_CONTEXT;
   }
-  finishTransfers();
   std::lock_guard lock(mutex);
   if (forbidden(/*evenIfRelaxed=*/true)) {
     return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
   }
+  finishTransfers();
   for (Code *code : loaded) {
     code->inFlight = 0;
   }
@@ -355,36 +386,41 @@ FAKE_EXPORT CUresult cuMemAlloc_v2(CUdeviceptr *address, size_t bytes) {
   if (bytes == 0) {
     return CUDA_ERROR_INVALID_VALUE;
   }
+  std::lock_guard lock(mutex);
+  UNSAFE_UNDER_CAPTURE();
   *address = reinterpret_cast<CUdeviceptr>(std::aligned_alloc(256, (bytes + 255) / 256 * 256));
   return CUDA_SUCCESS;
 }
 
 FAKE_EXPORT CUresult cuMemFree_v2(CUdeviceptr address) {
   NOTE();
+  std::lock_guard lock(mutex);
+  UNSAFE_UNDER_CAPTURE();
   finishTransfers();
   std::free(reinterpret_cast<void *>(address));
   return CUDA_SUCCESS;
 }
 
-FAKE_EXPORT CUresult cuMemcpyHtoD_v2(CUdeviceptr destination, const void *source, size_t bytes) {
+FAKE_EXPORT CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr destination, const void *source, size_t bytes, CUstream stream) {
   NOTE();
   auto *from = static_cast<const unsigned char *>(source);
   std::lock_guard lock(mutex);
-  unfinished.emplace_back(destination, std::vector<unsigned char>(from, from + bytes));
+  unfinished.push_back({stream, destination, std::vector<unsigned char>(from, from + bytes)});
   return CUDA_SUCCESS;
 }
 
-FAKE_EXPORT CUresult cuMemcpyDtoH_v2(void *destination, CUdeviceptr source, size_t bytes) {
+FAKE_EXPORT CUresult cuMemcpyDtoHAsync_v2(void *destination, CUdeviceptr source, size_t bytes, CUstream stream) {
   NOTE();
-  finishTransfers();
+  std::lock_guard lock(mutex);
+  finishTransfers(stream);
   std::memcpy(destination, reinterpret_cast<const void *>(source), bytes);
   return CUDA_SUCCESS;
 }
 
-FAKE_EXPORT CUresult cuMemsetD8_v2(CUdeviceptr destination, unsigned char value, size_t bytes) {
+FAKE_EXPORT CUresult cuMemsetD8Async(CUdeviceptr destination, unsigned char value, size_t bytes, CUstream stream) {
   NOTE();
   std::lock_guard lock(mutex);
-  unfinished.emplace_back(destination, std::vector<unsigned char>(bytes, value));
+  unfinished.push_back({stream, destination, std::vector<unsigned char>(bytes, value)});
   return CUDA_SUCCESS;
 }
 

@@ -70,6 +70,7 @@ struct FakeCuda {
   int numModules = 0;                                 ///< modules and libraries loaded and not unloaded
   int mostModules = 0;                                ///< the most that there were at a time
   int numEvents = 0;                                  ///< created and not destroyed
+  int numStreams = 0;                                 ///< created and not destroyed
   int numLinks = 0;                                   ///< created and not destroyed
   int numUnloadedInFlight = 0;                        ///< code unloaded while a launch of it had not finished
   int numGraphs = 0;                                  ///< instantiated and not destroyed

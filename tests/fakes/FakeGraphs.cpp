@@ -1,4 +1,4 @@
-// Streams, graphs and a clock for the fake libcuda.so.1: what programs that time kernels ask of a driver.
+// Graphs and a clock for the fake libcuda.so.1: what programs that time kernels ask of a driver.
 //
 // A replay takes `callMicroseconds` for each launch that its graph has, and ten times that where another graph, or
 // none, was replayed before it: as a card whose clocks have to come up again.
@@ -18,7 +18,6 @@ struct Graph {
   uint64_t numLaunches;
 };
 
-char streamObject;
 uint64_t launchesAtCapture = 0;
 const Graph *lastReplayed = nullptr;
 
@@ -37,11 +36,6 @@ FAKE_EXPORT int cuCtxSetCurrent(void *context) {
   *fake_cuda_contexts() = {context};
   return note(__func__);
 }
-FAKE_EXPORT int cuStreamCreate(void **stream, unsigned) {
-  *stream = &streamObject;
-  return note(__func__);
-}
-FAKE_EXPORT int cuStreamDestroy_v2(void *) { return note(__func__); }
 FAKE_EXPORT int cuStreamBeginCapture_v2(void *, int) {
   launchesAtCapture = fake_cuda()->numLaunches;
   return note(__func__);

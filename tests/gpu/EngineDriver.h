@@ -13,6 +13,9 @@ struct EngineDriver {
   using Context = void *;
   using Stream = void *;
   using Event = void *;
+  using Graph = void *;
+  /// CU_STREAM_DEFAULT: one that waits for the legacy default stream, and that it waits for; CU_STREAM_NON_BLOCKING.
+  enum StreamKind : unsigned { kBlocking = 0, kNonBlocking = 1 };
   static constexpr int kNotReady = 600; ///< CUDA_ERROR_NOT_READY
 
   EngineDriver() {
@@ -28,6 +31,9 @@ struct EngineDriver {
     load(createStream, "cuStreamCreate");
     load(destroyStream, "cuStreamDestroy_v2");
     load(synchronizeStream, "cuStreamSynchronize");
+    load(beginCapture, "cuStreamBeginCapture_v2");
+    load(endCapture, "cuStreamEndCapture");
+    load(destroyGraph, "cuGraphDestroy");
     load(createEvent, "cuEventCreate");
     load(destroyEvent, "cuEventDestroy_v2");
     load(recordEvent, "cuEventRecord");
@@ -47,6 +53,9 @@ struct EngineDriver {
   int (*createStream)(Stream *, unsigned flags) = nullptr;
   int (*destroyStream)(Stream) = nullptr;
   int (*synchronizeStream)(Stream) = nullptr;
+  int (*beginCapture)(Stream, int mode) = nullptr;
+  int (*endCapture)(Stream, Graph *) = nullptr;
+  int (*destroyGraph)(Graph) = nullptr;
   int (*createEvent)(Event *, unsigned flags) = nullptr;
   int (*destroyEvent)(Event) = nullptr;
   int (*recordEvent)(Event, Stream) = nullptr;

@@ -63,10 +63,11 @@ private:
   const EngineDriver &driver_;
 };
 
-/// A stream that the legacy default stream does not wait for, and an event at its end.
+/// A stream, and an event at its end.
 struct Lane {
-  explicit Lane(const EngineDriver &theDriver) : driver(theDriver) {
-    REQUIRE(driver.createStream(&stream, /*CU_STREAM_NON_BLOCKING*/ 1) == 0);
+  explicit Lane(const EngineDriver &theDriver, EngineDriver::StreamKind kind = EngineDriver::kNonBlocking)
+      : driver(theDriver) {
+    REQUIRE(driver.createStream(&stream, kind) == 0);
     REQUIRE(driver.createEvent(&event, /*CU_EVENT_DISABLE_TIMING*/ 2) == 0);
   }
   ~Lane() {
@@ -85,7 +86,7 @@ struct Lane {
 /// A kernel that runs on a stream of its own until this is gone.
 class ResidentKernel {
 public:
-  explicit ResidentKernel(const EngineDriver &driver)
+  explicit ResidentKernel(const EngineDriver &driver, EngineDriver::StreamKind kind = EngineDriver::kNonBlocking)
       : driver_(driver),
         kernel_(api::Kernel::obtain(Session::get().runtime, Session::get().device,
                                     api::Description::create("user_kernel", {{"language", "cuda"},
@@ -94,7 +95,7 @@ public:
                                                                              {"arguments", "flags: updated int32[2]"},
                                                                              {"grid", "1"},
                                                                              {"block", "1"}}))),
-        lane_(driver) {
+        lane_(driver, kind) {
     void *memory = nullptr;
     REQUIRE(driver_.allocateHost(&memory, 2 * sizeof(int), 0) == 0);
     flags_ = static_cast<volatile int *>(memory);
@@ -217,6 +218,25 @@ TEST_SUITE("gpu/ResidentKernel") {
       all[i].launch(nullptr);
       Session::get().device.synchronize();
       CHECK(all[i].results() == beside[i]);
+    }
+  }
+
+  TEST_CASE("memory is filled, written and read beside a kernel that does not end, whatever its stream") {
+    (void)Session::get();
+    EngineDriver driver;
+    CurrentPrimary current(driver);
+    for (EngineDriver::StreamKind kind : {EngineDriver::kBlocking, EngineDriver::kNonBlocking}) {
+      CAPTURE(kind);
+      api::Buffer memory(Session::get().device, 1 << 20);
+      ResidentKernel resident(driver, kind);
+      std::vector<uint8_t> bytes(1 << 20);
+      Session::get().device.fill(memory.address(), 0xAB, bytes.size());
+      const uint8_t value = 7;
+      Session::get().device.copyToDevice(memory.address(), &value, 1);
+      Session::get().device.copyToHost(bytes.data(), memory.address(), bytes.size());
+      CHECK(resident.isRunning());
+      CHECK(bytes.front() == 7);
+      CHECK(bytes.back() == 0xAB);
     }
   }
 

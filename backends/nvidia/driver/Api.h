@@ -78,6 +78,8 @@ enum CaptureMode : int {
 
 enum EventFlag : unsigned { CU_EVENT_DISABLE_TIMING = 2 };
 
+enum StreamFlag : unsigned { CU_STREAM_DEFAULT = 0 };
+
 enum LaunchAttributeId : int {
   CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION = 4,
   CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION = 6,
@@ -124,9 +126,12 @@ using LaunchConfig = DirectLaunchConfig;
   REQUIRED(eventQuery, cuEventQuery, (CUevent event))                                                                  \
   REQUIRED(memAlloc, cuMemAlloc_v2, (CUdeviceptr * address, size_t bytes))                                             \
   REQUIRED(memFree, cuMemFree_v2, (CUdeviceptr address))                                                               \
-  REQUIRED(memcpyHtoD, cuMemcpyHtoD_v2, (CUdeviceptr destination, const void *source, size_t bytes))                   \
-  REQUIRED(memcpyDtoH, cuMemcpyDtoH_v2, (void *destination, CUdeviceptr source, size_t bytes))                         \
-  REQUIRED(memsetD8, cuMemsetD8_v2, (CUdeviceptr destination, unsigned char value, size_t bytes))                      \
+  REQUIRED(memcpyHtoD, cuMemcpyHtoDAsync_v2,                                                                           \
+           (CUdeviceptr destination, const void *source, size_t bytes, CUstream stream))                               \
+  REQUIRED(memcpyDtoH, cuMemcpyDtoHAsync_v2, (void *destination, CUdeviceptr source, size_t bytes, CUstream stream))   \
+  REQUIRED(memsetD8, cuMemsetD8Async, (CUdeviceptr destination, unsigned char value, size_t bytes, CUstream stream))   \
+  REQUIRED(streamCreate, cuStreamCreate, (CUstream * stream, unsigned flags))                                          \
+  REQUIRED(streamDestroy, cuStreamDestroy_v2, (CUstream stream))                                                       \
   REQUIRED(streamSynchronize, cuStreamSynchronize, (CUstream stream))                                                  \
   REQUIRED(moduleLoadData, cuModuleLoadData, (CUmodule * module, const void *image))                                   \
   REQUIRED(moduleUnload, cuModuleUnload, (CUmodule module))                                                            \

@@ -70,6 +70,7 @@ Result<std::shared_ptr<DeviceModule>> CudaDevice::load(std::span<const uint8_t> 
 Result<uint64_t> CudaDevice::allocate(size_t bytes) {
   CurrentContext current(driver(), context_->handle());
   JITK_TRY(current.status());
+  RelaxedCapture relaxed(driver());
   CUdeviceptr address = 0;
   // The driver refuses zero bytes; the caller gets an address all the same.
   JITK_TRY(driver().check(driver()->memAlloc(&address, std::max<size_t>(bytes, 1)), "cuMemAlloc"),
@@ -80,41 +81,35 @@ Result<uint64_t> CudaDevice::allocate(size_t bytes) {
 Status CudaDevice::free(uint64_t address) {
   CurrentContext current(driver(), context_->handle());
   JITK_TRY(current.status());
+  RelaxedCapture relaxed(driver());
   return driver().check(driver()->memFree(address), "cuMemFree");
 }
 
-Status CudaDevice::copyToDevice(uint64_t destination, const void *source, size_t bytes) {
-  if (bytes == 0) {
-    return okStatus();
-  }
+template <typename Enqueue> Status CudaDevice::transfer(const char *name, Enqueue enqueue) {
   CurrentContext current(driver(), context_->handle());
   JITK_TRY(current.status());
-  JITK_TRY(driver().check(driver()->memcpyHtoD(destination, source, bytes), "cuMemcpyHtoD"));
-  return finishTransfer();
+  RelaxedCapture relaxed(driver());
+  JITK_ASSIGN(CUstream stream, context_->transfers());
+  JITK_TRY(driver().check(enqueue(stream), name));
+  return driver().check(driver()->streamSynchronize(stream), "cuStreamSynchronize");
+}
+
+Status CudaDevice::copyToDevice(uint64_t destination, const void *source, size_t bytes) {
+  return bytes == 0 ? okStatus() : transfer("cuMemcpyHtoDAsync", [&](CUstream stream) {
+    return driver()->memcpyHtoD(destination, source, bytes, stream);
+  });
 }
 
 Status CudaDevice::copyToHost(void *destination, uint64_t source, size_t bytes) {
-  if (bytes == 0) {
-    return okStatus();
-  }
-  CurrentContext current(driver(), context_->handle());
-  JITK_TRY(current.status());
-  return driver().check(driver()->memcpyDtoH(destination, source, bytes), "cuMemcpyDtoH");
+  return bytes == 0 ? okStatus() : transfer("cuMemcpyDtoHAsync", [&](CUstream stream) {
+    return driver()->memcpyDtoH(destination, source, bytes, stream);
+  });
 }
 
 Status CudaDevice::fill(uint64_t destination, uint8_t value, size_t bytes) {
-  if (bytes == 0) {
-    return okStatus();
-  }
-  CurrentContext current(driver(), context_->handle());
-  JITK_TRY(current.status());
-  JITK_TRY(driver().check(driver()->memsetD8(destination, value, bytes), "cuMemsetD8"));
-  return finishTransfer();
-}
-
-Status CudaDevice::finishTransfer() {
-  constexpr CUstream kDefaultStream = nullptr;
-  return driver().check(driver()->streamSynchronize(kDefaultStream), "cuStreamSynchronize");
+  return bytes == 0 ? okStatus() : transfer("cuMemsetD8Async", [&](CUstream stream) {
+    return driver()->memsetD8(destination, value, bytes, stream);
+  });
 }
 
 Status CudaDevice::encodeTensorMap(void *map, uint32_t elementType, uint64_t address, std::span<const uint64_t> sizes,

@@ -39,9 +39,8 @@ private:
       : context_(std::move(context)), ordinal_(ordinal), target_(target), name_(std::move(name)),
         multiprocessors_(multiprocessors) {}
   const Driver &driver() const { return context_->driver(); }
-  /// Waits until what was written from the host is there: the driver returns before, for fills and for memory that it
-  /// copies in pieces of its own, and streams that do not wait for the default one would see what was there.
-  Status finishTransfer();
+  /// Enqueues in the stream of transfers, and waits until it is done.
+  template <typename Enqueue> Status transfer(const char *name, Enqueue enqueue);
 
   const std::shared_ptr<DeviceContext> context_;
   const int ordinal_;

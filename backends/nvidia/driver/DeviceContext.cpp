@@ -26,7 +26,21 @@ Result<std::shared_ptr<DeviceContext>> DeviceContext::borrow(std::shared_ptr<con
   return std::make_shared<DeviceContext>(std::move(driver), device, context, /*isPrimary=*/false);
 }
 
+Result<CUstream> DeviceContext::transfers() {
+  std::lock_guard lock(mutex_);
+  if (!transfers_) {
+    JITK_TRY(driver().check(driver()->streamCreate(&transfers_, CU_STREAM_DEFAULT), "cuStreamCreate"));
+  }
+  return transfers_;
+}
+
 DeviceContext::~DeviceContext() {
+  if (transfers_) {
+    // A context that is gone has taken its streams along.
+    if (CurrentContext current(driver(), context_); current.status().ok()) {
+      (void)driver()->streamDestroy(transfers_);
+    }
+  }
   if (!retired_.empty()) {
     CurrentContext current(driver(), context_);
     (void)driver()->ctxSynchronize();

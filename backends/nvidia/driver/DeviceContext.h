@@ -1,4 +1,5 @@
-// DeviceContext: the context that a device's work happens in, and the code in it that nobody needs any more.
+// DeviceContext: the context that a device's work happens in, its stream of transfers, and the code in it that nobody
+// needs any more.
 
 #pragma once
 
@@ -38,6 +39,12 @@ public:
   const Driver &driver() const { return *driver_; }
   api::CUcontext handle() const { return context_; }
 
+  /// The stream of copies and fills, made at the first of them; the context is current, and captures are relaxed. As
+  /// all streams by default it goes on behind what the default stream was given before, so that results of launches in
+  /// that one can be read; no other stream is waited for. The default stream itself may not be used while another
+  /// thread captures one that waits for it.
+  Result<api::CUstream> transfers();
+
   /// Unloads `code`: now if it was never `used`, else when it can.
   void retire(LoadedCode code, bool used);
   /// Unloads what has finished.
@@ -58,7 +65,8 @@ private:
   const api::CUcontext context_;
   const bool isPrimary_; ///< and so retained
   std::mutex mutex_;
-  std::vector<Retired> retired_; ///< guarded by mutex_
+  std::vector<Retired> retired_;      ///< guarded by mutex_
+  api::CUstream transfers_ = nullptr; ///< guarded by mutex_; null until it is needed
 };
 
 } // namespace jitk::nvidia

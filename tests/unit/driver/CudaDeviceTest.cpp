@@ -457,6 +457,54 @@ TEST_CASE("loading and unloading neither fail nor spoil a capture of another thr
   CHECK(mode == api::CU_STREAM_CAPTURE_MODE_GLOBAL);
 }
 
+TEST_CASE("memory is made, written, read and freed while another thread captures") {
+  for (const char *path : {JITK_FAKE_CUDA_NEW, JITK_FAKE_CUDA_OLD}) {
+    Fixture fixture(path);
+    std::shared_ptr<Device> device = fixture.device();
+    fixture.fake->capturing = true;
+    Result<uint64_t> address = device->allocate(16);
+    REQUIRE(address.ok());
+    CHECK(device->fill(*address, 0xab, 16).ok());
+    uint8_t value = 7;
+    CHECK(device->copyToDevice(*address, &value, 1).ok());
+    std::array<uint8_t, 16> bytes = {};
+    CHECK(device->copyToHost(bytes.data(), *address, bytes.size()).ok());
+    CHECK(bytes[0] == 7);
+    CHECK(bytes[15] == 0xab);
+    CHECK(device->free(*address).ok());
+    CHECK_FALSE(fixture.fake->captureInvalidated);
+    api::CaptureMode mode = api::CU_STREAM_CAPTURE_MODE_GLOBAL;
+    (*fixture.driver)->threadExchangeStreamCaptureMode(&mode);
+    CHECK(mode == api::CU_STREAM_CAPTURE_MODE_GLOBAL);
+  }
+}
+
+TEST_CASE("transfers have a stream of their own, which is made when it is needed and goes with the device") {
+  Fixture fixture;
+  std::shared_ptr<Device> device = fixture.device();
+  uint64_t address = *device->allocate(16);
+  CHECK(fixture.fake->numStreams == 0);
+  CHECK(device->fill(address, 1, 16).ok());
+  CHECK(device->fill(address, 2, 16).ok());
+  CHECK(fixture.fake->numStreams == 1);
+  CHECK(device->free(address).ok());
+  device.reset();
+  CHECK(fixture.fake->numStreams == 0);
+}
+
+TEST_CASE("a context that is gone has taken the stream of transfers along") {
+  Fixture fixture;
+  std::shared_ptr<Device> device =
+      *CudaDevice::open(fixture.driver, 0, static_cast<api::CUcontext>(fixture.engineContextOf(0)));
+  uint64_t address = *device->allocate(16);
+  CHECK(device->fill(address, 1, 16).ok());
+  CHECK(device->free(address).ok());
+  fixture.fake->failures["cuCtxPushCurrent_v2"] = 709;
+  fixture.fake->calls.clear();
+  device.reset();
+  CHECK_FALSE(fixture.called("cuStreamDestroy_v2"));
+}
+
 TEST_CASE("a launch under capture makes no call that a capture forbids") {
   Fixture fixture;
   std::shared_ptr<Device> device = fixture.device();

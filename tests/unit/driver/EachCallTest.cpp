@@ -36,6 +36,7 @@ const std::set<std::string> kHarmless = {
     "cuEventDestroy_v2",
     "cuEventQuery",
     "cuCtxRecordEvent",
+    "cuStreamDestroy_v2",
     "cuModuleUnload",
     "cuLibraryUnload",
     "cuThreadExchangeStreamCaptureMode",
@@ -169,6 +170,7 @@ TEST_CASE("each call of the driver that fails is one status that names it, or do
           CHECK(life.fake->numContexts == (symbol == "cuDevicePrimaryCtxRelease_v2" ? 1 : 0));
           CHECK(life.fake->numEvents == (symbol == "cuEventDestroy_v2" ? 1 : 0));
           bool isLost = symbol == "cuEventQuery" && answer.meaning == StatusCode::DeviceLost; // then nothing runs
+          CHECK(life.fake->numStreams == (symbol == "cuStreamDestroy_v2" ? 1 : 0));
           CHECK(life.fake->numUnloadedInFlight == (isLost ? 1 : 0));
           CHECK((life.contexts->empty() || symbol == "cuCtxPopCurrent_v2"));
         }
