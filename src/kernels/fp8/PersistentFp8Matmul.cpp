@@ -264,8 +264,9 @@ llvm::SmallVector<Value> PersistentFp8Matmul::multiply(Value consumer, const Pro
   if (isTight_) {
     // Registers are so short that ptxas spills in the loop where blocks are written out beside it, in a tail, and where
     // other addresses are kept: of the slots that slices wait for, of groups, of rows that are cut.
-    bool isPlain = groups_ == RowGroups::None && b.isMultiple("m", tile_.rows);
-    const int64_t most = !tile_.storesAtOnce ? 2 : isPlain ? 8 : 4;
+    constexpr int64_t kFewestOfRuns = 24; // blocks: measured, 16 take longer in eights
+    bool hasRoom = groups_ == RowGroups::None || (groups_ == RowGroups::Contiguous && numBlocks_ >= kFewestOfRuns);
+    const int64_t most = !tile_.storesAtOnce ? 2 : hasRoom && b.isMultiple("m", tile_.rows) ? 8 : 4;
     ofTurn = std::gcd(numBlocks_, most);
   }
   llvm::SmallVector<Value> carried = zeros(at);

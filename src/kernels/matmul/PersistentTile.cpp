@@ -15,26 +15,29 @@ namespace jitk::kernels {
 
 namespace {
 
-constexpr double kChipL2BytesPerClock = 6150;     ///< of all of them together: 11 TB/s
-constexpr double kStreamedBytes = 120e6;          ///< operands that L2 keeps no good part of
-constexpr double kKeptBytes = 50e6;               ///< of B that L2 does keep, so that each round of rows finds them
-constexpr double kStreamedL2BytesPerClock = 5300; ///< measured where they are
-constexpr double kCoolL2BytesPerClock = 66;       ///< of one, where the card is not at the limit of its power
-constexpr double kShareThatDrawsAll = 0.6;        ///< of multiprocessors: fewer do not draw all that memory gives
-constexpr double kIdleMultiprocessors = 1.14;     ///< measured in fp8: so much longer
-constexpr double kStoredBytesPerClock = 32;       ///< of results, by one, where all store at a time
-constexpr double kMemoryOfPair = 1.025;    ///< measured in 16 bits: so much longer where two consumers wait for it
-constexpr double kUnhidden = 0.15;         ///< of what takes less time than what is the limit
-constexpr double kLatency = 1000;          ///< of a load from memory under load
-constexpr double kClocksOfZeroRow = 3;     ///< measured: 1.8 ns for a row of 128 bytes past the matrix
-constexpr double kBlockOverhead = 64;      ///< measured: what keeps wgmma waiting between blocks
-constexpr double kPromotionLatency = 100;  ///< from a part's last product to the first use of its sums
+constexpr double kChipL2BytesPerClock = 6150;         ///< of all of them together: 11 TB/s
+constexpr double kStreamedBytes = 120e6;              ///< operands that L2 keeps no good part of
+constexpr double kKeptBytes = 50e6;                   ///< of B that L2 does keep, so that each round of rows finds them
+constexpr double kStreamedL2BytesPerClock = 5300;     ///< measured where they are
+constexpr double kStreamedMemoryBytesPerClock = 2050; ///< the same of memory
+constexpr double kSecondReading = 1.06;       ///< of columns that tiles one below the other read: so much longer
+constexpr double kCoolL2BytesPerClock = 66;   ///< of one, where the card is not at the limit of its power
+constexpr double kShareThatDrawsAll = 0.6;    ///< of multiprocessors: fewer do not draw all that memory gives
+constexpr double kIdleMultiprocessors = 1.14; ///< measured in fp8: so much longer
+constexpr double kStoredBytesPerClock = 32;   ///< of results, by one, where all store at a time
+constexpr double kMemoryOfPair = 1.025;       ///< measured in 16 bits: so much longer where two consumers wait for it
+constexpr double kUnhidden = 0.15;            ///< of what takes less time than what is the limit
+constexpr double kLatency = 1000;             ///< of a load from memory under load
+constexpr double kClocksOfZeroRow = 3;        ///< measured: 1.8 ns for a row of 128 bytes past the matrix
+constexpr double kBlockOverhead = 64;         ///< measured: what keeps wgmma waiting between blocks
+constexpr double kPromotionLatency = 100;     ///< from a part's last product to the first use of its sums
 constexpr double kClocksOfColumnScale = 3; ///< measured: a row of scales, which every thread loads its columns' part of
 constexpr double kEpilogue = 900, kFill = 1500;
-constexpr double kShareOfFirstTile = 0.15; ///< of its time, in which nothing else is on its way yet
-constexpr double kSecondStep = 2300;       ///< from the end of one kernel to the start of the next
-constexpr double kClocksOfPart = 14.2;     ///< measured in fp8: of each CTA, where parts of K are short
-constexpr int64_t kFewestSplitBlocks = 4;  ///< of K, in a part
+constexpr double kEpilogueOfColumns = 1500; ///< measured of one consumer whose columns are rows of A
+constexpr double kShareOfFirstTile = 0.15;  ///< of its time, in which nothing else is on its way yet
+constexpr double kSecondStep = 2300;        ///< from the end of one kernel to the start of the next
+constexpr double kClocksOfPart = 14.2;      ///< measured in fp8: of each CTA, where parts of K are short
+constexpr int64_t kFewestSplitBlocks = 4;   ///< of K, in a part
 constexpr int64_t kMostSplits = 16;
 constexpr double kClusterMeetings = 400; ///< measured: of the CTAs of a cluster, at their start and end
 constexpr double kClusterMeetingsOfFp8 = 460;
@@ -166,11 +169,13 @@ double l2Clocks(const PersistentTile &tile, const Problem &problem) {
 }
 
 /// Of a consumer that starts nothing before it has promoted all: more than 128 columns go block by block; of 256 a
-/// part, in whose registers the next one's sums come. Measured; of large groups beside narrower tiles.
+/// part, in whose registers the next one's sums come. Of two consumers of few columns, which drain at the same time.
+/// Measured; of large groups beside narrower tiles.
 double drainClocks(const PersistentTile &tile, const Problem &problem) {
-  constexpr double kOne = 160, kTwo = 195, kOneOfGroups = 287, kTwoOfGroups = 410;
+  constexpr double kOne = 160, kTwo = 195, kOneOfGroups = 287, kTwoOfGroups = 255, kNarrowPair = 200;
   if (!problem.promotes || tile.columns <= 128) {
-    return 0;
+    bool isNarrowPair = tile.numConsumers() == 2 && tile.columns < 128 && !tile.transposed;
+    return problem.promotes && isNarrowPair ? kNarrowPair : 0;
   }
   bool isWide = tile.columns > 192;
   return problem.groups > 0 ? (isWide ? kTwoOfGroups : kOneOfGroups) : (isWide ? kTwo : kOne);
@@ -236,6 +241,9 @@ double zeroClocks(const PersistentTile &tile, const Problem &problem) {
 double epilogueClocks(const PersistentTile &tile, const Problem &problem) {
   // Measured of fp8: 128 columns, and each 64 more.
   const double atOnce = problem.groups > 0 ? 990 : 550, next = problem.groups > 0 ? 400 : 800;
+  if (problem.promotes && tile.transposed && tile.numConsumers() == 1 && tile.splits == 1) {
+    return kEpilogueOfColumns;
+  }
   bool isMeasured = problem.promotes && tile.numConsumers() == 2 && tile.columns >= 128;
   return isMeasured ? atOnce + next * (double(tile.columns) / 64 - 2) : kEpilogue;
 }
@@ -257,23 +265,46 @@ double tileClocks(const PersistentTile &tile, const Problem &problem) {
   return wavesOf(tile, problem) * wide + kFill;
 }
 
+/// How much longer memory takes than if all multiprocessors drew from it all the time, each byte once.
+double memoryShare(const PersistentTile &tile, const Problem &problem) {
+  double rounds = double(numTiles(tile, problem)) / kMultiprocessors;
+  if (problem.groups > 0) {
+    // Measured: multiprocessors that wait for the last round's tiles of others load nothing.
+    return (std::ceil(rounds) + kShareOfFirstTile) / rounds;
+  }
+  if (!problem.promotes) {
+    return tile.numConsumers() == 2 ? kMemoryOfPair : 1;
+  }
+  if (rounds < kShareThatDrawsAll) {
+    return tile.splits == 1 ? kIdleMultiprocessors : 1;
+  }
+  if (tile.numConsumers() == 2) {
+    // Measured: two consumers are no faster in a last round that has memory to itself; one is.
+    return std::ceil(rounds) / rounds;
+  }
+  return !tile.transposed && problem.rows > tile.rows ? kSecondReading : 1;
+}
+
 double memoryClocks(const PersistentTile &tile, const Problem &problem) {
   double columns = std::max(1.0, problem.groups) * double(problem.columns);
   double operands = (double(problem.rows) + columns) * double(problem.k * problem.elementBytes);
   double results = double(problem.rows * problem.columns * problem.outputBytes) *
                    (problem.hasAddend || problem.updatesOutput ? 2 : 1);
-  // Measured of groups: multiprocessors that wait for the last round's tiles of others load nothing.
-  double rounds = double(numTiles(tile, problem)) / kMultiprocessors;
-  double idle = problem.groups > 0 ? (std::ceil(rounds) + kShareOfFirstTile) / rounds : 1;
-  if (problem.promotes && problem.groups == 0 && tile.splits == 1 && rounds < kShareThatDrawsAll) {
-    idle = kIdleMultiprocessors;
-  }
-  if (!problem.promotes && tile.numConsumers() == 2) {
-    idle = kMemoryOfPair;
-  }
+  bool isStreamed = problem.promotes && problem.groups == 0 && operands > kStreamedBytes;
+  double rate = isStreamed ? kStreamedMemoryBytesPerClock : kMemoryBytesPerClock;
   double exposed =
       problem.promotes ? kEpilogue : double(tile.rows * tile.columns * problem.outputBytes) / kStoredBytesPerClock;
-  return idle * (operands + results) / kMemoryBytesPerClock + exposed + kFill;
+  return memoryShare(tile, problem) * (operands + results) / rate + exposed + kFill;
+}
+
+/// What does not hide behind the limit: in 16 bits a share of the other one; of groups a share of memory's, measured.
+double unhiddenClocks(const PersistentTile &tile, const Problem &problem, double ofTiles, double ofMemory) {
+  constexpr double kBehindPairs = 0.3, kBehindOne = 0.25;
+  if (!problem.promotes) {
+    return kUnhidden * std::min(ofTiles, ofMemory);
+  }
+  bool isBehind = problem.groups > 0 && ofMemory < ofTiles;
+  return isBehind ? (tile.numConsumers() == 2 ? kBehindPairs : kBehindOne) * ofMemory : 0;
 }
 
 /// The mix of a tile of two parts: whole rounds of wide tiles, and what is left in one round of narrow ones. None where
@@ -355,10 +386,10 @@ int64_t PersistentTile::slicesOf(int64_t part) const {
 double modelledClocks(const Description &description, const PersistentTile &tile) {
   Problem problem = problemOf(description, tile.transposed);
   double ofTiles = tileClocks(tile, problem), ofMemory = memoryClocks(tile, problem);
-  double unhidden = problem.promotes ? 0 : kUnhidden * std::min(ofTiles, ofMemory);
+  double unhidden = unhiddenClocks(tile, problem, ofTiles, ofMemory);
   double clocks = std::max(ofTiles, ofMemory) + unhidden + zeroClocks(tile, problem) + sumClocks(tile, problem);
   if (tile.sharers > 1) {
-    bool gains = wavesOf(tile, problem) > 1 && blocksOf(tile, problem) >= kFewestSharedBlocks;
+    bool gains = blocksOf(tile, problem) >= kFewestSharedBlocks;
     return clocks * (gains ? kSharedColumns : 1 / kSharedColumns);
   }
   return tile.splits > 1 && !tile.clustered ? clocks * kSplitMargin : clocks;

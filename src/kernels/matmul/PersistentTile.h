@@ -11,10 +11,10 @@
 //               that have tiles together; of one consumer, which leaves the clocks where they are, at what one gets
 //     latency   of memory: so many stages are in flight
 //   tiles  = waves * (blocks * block + epilogue) + fill; the last wave may be one of narrower tiles
-//   memory = bytes / memory bandwidth + stores + fill
+//   memory = bytes / memory bandwidth + stores + fill; longer where multiprocessors draw nothing in the last round
 //     stores    the results of a tile, which all multiprocessors store at the end, and nothing hides
 //   total = max(tiles, memory) + share * min(tiles, memory) + blocks * zeros + sums
-//     share     what is not the limit does not hide behind it whole, in 16 bits
+//     share     what is not the limit does not hide behind it whole, in 16 bits; of groups what memory takes
 //     zeros     rows of tiles past the matrix: TMA takes longer to make them than to copy, whatever else it waits for
 //     sums      where K is split over CTAs, so that few tiles fill the multiprocessors: a second kernel, and partial
 //               sums written to and read from L2; or meetings of a cluster's CTAs and partial sums between them

@@ -308,7 +308,20 @@ TEST_CASE("the model gives fp8 the tiles that were measured to be fast") {
   CHECK(hasShape(choose(4096, 7168, 2048), 128, 256, false));
   CHECK(hasShape(choose(4096, 24576, 1536), 128, 256, false));
   CHECK(choose(4096, 2112, 7168).name() == "128x192.s2");
-  CHECK(choose(4096, 576, 7168).name() == "128x192");
+  CHECK(choose(4096, 576, 7168).name() == "128x192.s2");
+  CHECK(choose(1024, 2112, 7168).name() == "128x192.s2");
+  CHECK(choose(1024, 576, 7168).name() == "64x128");
+  CHECK(choose(512, 1536, 7168).name() == "64x128");
+  CHECK(choose(1024, 32768, 512).name() == "128x128");
+  CHECK(choose(128, 36864, 7168).name() == "64x192");
+  CHECK(choose(128, 24576, 1536).name() == "128x192");
+  CHECK(choose(128, 32768, 512).name() == "128x128");
+  for (int few : {1, 8}) {
+    CAPTURE(few);
+    CHECK(choose(few, 36864, 7168).name() == "64x8.t");
+    CHECK(choose(few, 24576, 1536).name() == "64x8.t");
+    CHECK(choose(few, 32768, 512).name() == "128x8.t");
+  }
   CHECK(hasShape(choose(128, 7168, 2048), 64, 128, false));
   CHECK(hasShape(choose(128, 2112, 7168), 64, 64, false));
   CHECK(choose(128, 2112, 7168).splits == 2);
@@ -333,18 +346,18 @@ TEST_CASE("the model gives groups the tiles that were measured to be fast") {
   for (const char *runs : {"groups=4 m=32768", "groups=8 m=32768"}) {
     for (const char *matrix : {" n=4096 k=7168", " n=7168 k=2048", " n=6144 k=7168", " n=7168 k=3072"}) {
       CAPTURE(matrix);
-      CHECK(choose(std::string(runs) + matrix) == "128x128");
+      CHECK(choose(std::string(runs) + matrix) == "128x256");
     }
   }
   struct Measured {
     const char *rows, *up, *down; ///< of 7168 inputs and 4096 outputs; of 2048 and 7168
   };
   for (Measured each : {Measured{"groups=32 m=192 expected_m=192", "64x128", "64x128"},
-                        {"groups=6 m=1024 expected_m=1024", "128x128", "128x128"},
+                        {"groups=6 m=1024 expected_m=1024", "128x256", "128x128"},
                         {"groups=32 m=64 expected_m=20", "64x64", "64x64"},
                         {"groups=6 m=64 expected_m=20", "64x64", "64x64"},
-                        {"groups=1 m=1024 expected_m=1024", "128x128", "64x128"},
-                        {"groups=4 m=256 expected_m=256", "128x128", "64x128"}}) {
+                        {"groups=1 m=1024 expected_m=1024", "128x256", "128x256"},
+                        {"groups=4 m=256 expected_m=256", "128x256", "64x128"}}) {
     CAPTURE(each.rows);
     CHECK(choose(std::string("masked=true ") + each.rows + " n=4096 k=7168") == each.up);
     CHECK(choose(std::string("masked=true ") + each.rows + " n=7168 k=2048") == each.down);
