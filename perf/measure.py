@@ -66,7 +66,7 @@ PARTS = [
     Part("fp8", 55, ["fp8_block_matmul.txt"]),
     Part("attention", 30, ["flash_attention.txt"], "torch_attention.py", modules=("torch",)),
     Part("peers", 41, ["peers.txt"], "bench_peers.py", modules=("torch", "triton")),
-    Part("grouped", 48, ["grouped_fp8_block_matmul.txt"]),
+    Part("grouped", 50, ["grouped_fp8_block_matmul.txt"]),
     Part("forms", 88,
          ["paged_attention.txt", "varlen.txt", "packed.txt", "windows.txt", "flash_attention_grid.txt"],
          "torch_attention.py", ("--rounds", "2"), modules=("torch",)),
