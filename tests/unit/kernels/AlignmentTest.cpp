@@ -1,7 +1,4 @@
-#include "src/kernels/Kernel.h"
-#include "src/ops/OpSchema.h"
-
-#include "mlir/IR/MLIRContext.h"
+#include "tests/unit/kernels/RecipeOf.h"
 
 #include <algorithm>
 #include <doctest/doctest.h>
@@ -10,16 +7,11 @@ using namespace jitk;
 
 /// What a launch holds the address of a tensor to.
 static uint32_t alignmentOf(const char *text, const std::string &tensor) {
-  mlir::MLIRContext context;
-  kernels::loadKernelDialects(context);
-  Result<Description> description = parseDescription(text);
-  REQUIRE(description.ok());
-  Result<kernels::BuiltKernel> kernel = kernels::buildKernel(*description, *Target::parse("sm_90a"), context);
-  REQUIRE(kernel.ok());
-  const std::vector<std::string> &tensors = kernel->recipe.tensors;
+  const Recipe recipe = kernels::test::recipeOf(text);
+  const std::vector<std::string> &tensors = recipe.tensors;
   auto found = std::ranges::find(tensors, tensor);
   REQUIRE(found != tensors.end());
-  return kernel->recipe.alignments[size_t(found - tensors.begin())];
+  return recipe.alignments[size_t(found - tensors.begin())];
 }
 
 TEST_SUITE("kernels/Alignment") {

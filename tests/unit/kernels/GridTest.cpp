@@ -1,9 +1,6 @@
 // Sizes that a schema takes must be launchable: y and z take 65535 CTAs, x takes 2^31 - 1.
 
-#include "src/kernels/Kernel.h"
-#include "src/ops/OpSchema.h"
-
-#include "mlir/IR/MLIRContext.h"
+#include "tests/unit/kernels/RecipeOf.h"
 
 #include <doctest/doctest.h>
 
@@ -14,18 +11,14 @@ namespace {
 /// The largest extents along y and z of any step, all dynamic dimensions as large as the op takes them.
 int64_t largestExtent(const std::string &text, const char *target) {
   constexpr uint32_t kMultiprocessors = 132;
-  mlir::MLIRContext context;
-  kernels::loadKernelDialects(context);
-  Result<Description> description = parseDescription(text);
-  REQUIRE(description.ok());
-  Result<kernels::BuiltKernel> kernel = kernels::buildKernel(*description, *Target::parse(target), context);
-  REQUIRE(kernel.ok());
+  const Recipe recipe = kernels::test::recipeOf(text, target);
+  const OpSchema &op = **findOp(text.substr(0, text.find(' ')));
   std::vector<int64_t> sizes;
-  for (const std::string &name : kernel->recipe.dimensions) {
-    sizes.push_back((*findOp(description->op()))->attribute(name)->maximum);
+  for (const std::string &name : recipe.dimensions) {
+    sizes.push_back(op.attribute(name)->maximum);
   }
   int64_t largest = 0;
-  for (const LaunchStep &step : kernel->recipe.steps) {
+  for (const LaunchStep &step : recipe.steps) {
     for (size_t axis : {1, 2}) {
       largest = std::max(largest, step.grid[axis].onDevice(kMultiprocessors).evaluate(sizes));
     }

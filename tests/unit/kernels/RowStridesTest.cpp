@@ -1,7 +1,4 @@
-#include "src/kernels/Kernel.h"
-#include "src/ops/OpSchema.h"
-
-#include "mlir/IR/MLIRContext.h"
+#include "tests/unit/kernels/RecipeOf.h"
 
 #include <doctest/doctest.h>
 #include <map>
@@ -11,13 +8,7 @@ using namespace jitk;
 
 /// The strides in bytes of the tensor maps of each tensor, outermost last.
 static std::map<std::string, std::set<std::vector<int64_t>>> stridesOfMaps(const char *text) {
-  mlir::MLIRContext context;
-  kernels::loadKernelDialects(context);
-  Result<Description> description = parseDescription(text);
-  REQUIRE(description.ok());
-  Result<kernels::BuiltKernel> kernel = kernels::buildKernel(*description, *Target::parse("sm_90a"), context);
-  REQUIRE(kernel.ok());
-  const Recipe &recipe = kernel->recipe;
+  const Recipe recipe = kernels::test::recipeOf(text);
   std::vector<int64_t> sizes(recipe.dimensions.size(), 10);
   std::map<std::string, std::set<std::vector<int64_t>>> strides;
   for (const TensorMap &map : recipe.tensorMaps) {

@@ -1,11 +1,11 @@
 #include "src/store/Bundle.h"
 
+#include "tests/support/FileBytes.h"
 #include "tests/support/SampleEntry.h"
 #include "tests/support/TemporaryFolder.h"
 
 #include <atomic>
 #include <doctest/doctest.h>
-#include <fstream>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <thread>
@@ -17,16 +17,6 @@ using namespace jitk::test;
 TEST_SUITE_BEGIN("store/Bundle");
 
 namespace {
-
-std::vector<uint8_t> readFile(const std::string &path) {
-  std::ifstream stream(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(stream), {}};
-}
-
-void writeFile(const std::string &path, std::span<const uint8_t> bytes) {
-  std::ofstream stream(path, std::ios::binary | std::ios::trunc);
-  stream.write(reinterpret_cast<const char *>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-}
 
 /// Three problems, one of them twice.
 std::vector<Entry> sampleEntries() {

@@ -1,12 +1,12 @@
 #include "src/store/DiskStore.h"
 
+#include "tests/support/FileBytes.h"
 #include "tests/support/LogLines.h"
 #include "tests/support/SampleEntry.h"
 #include "tests/support/TemporaryFolder.h"
 
 #include <doctest/doctest.h>
 #include <fcntl.h>
-#include <fstream>
 #include <sys/stat.h>
 #include <thread>
 #include <unistd.h>
@@ -32,16 +32,6 @@ struct Fixture {
   Log log;
   std::unique_ptr<DiskStore> store;
 };
-
-std::vector<uint8_t> readFile(const std::string &path) {
-  std::ifstream stream(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(stream), {}};
-}
-
-void writeFile(const std::string &path, std::span<const uint8_t> bytes) {
-  std::ofstream stream(path, std::ios::binary | std::ios::trunc);
-  stream.write(reinterpret_cast<const char *>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-}
 
 /// Sets the last use of an entry to so many seconds of the epoch.
 void setLastUse(const std::string &path, time_t seconds) {
