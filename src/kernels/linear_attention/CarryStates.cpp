@@ -17,6 +17,8 @@
 #include "llvm/Support/MathExtras.h"
 
 #include <algorithm>
+#include <tuple>
+#include <utility>
 
 using namespace mlir;
 
@@ -26,10 +28,17 @@ namespace {
 /// Rows of S^T of a warpgroup, and of a single warp.
 constexpr int64_t kWarpgroupValues = 64, kLeastValues = 16;
 
+/// The parts of the state's keys. In fp32 an operand is two numbers: while keys and queries read a part in turn, the
+/// second ones of its own elements alone take registers.
+SmallVector<DimensionPart> statePartsOf(const DeltaRuleProblem &problem) {
+  constexpr int64_t kMostKeysOfPart = 64;
+  return splitDimension(problem.keyDim, kLeastPart, problem.type.isF32() ? kMostKeysOfPart : INT64_MAX);
+}
+
 class CarryWriter {
 public:
   CarryWriter(KernelBuilder &b, const ChunkPlan &plan)
-      : b_(b), plan_(plan), problem_(plan.problem), tile_(valueTileOf(plan)) {}
+      : b_(b), plan_(plan), problem_(plan.problem), tile_(valueTileOf(plan)), keyParts_(statePartsOf(problem_)) {}
 
   void write();
 
@@ -43,6 +52,8 @@ private:
   SmallVector<Value> stateOperands(ValueRange state);
   /// S^T K^T or S^T Q^T: what the state holds under each key or query of the chunk.
   Value readState(ArrayRef<Value> operands, ArrayRef<Value> buffers);
+  /// Both, part by part in turn.
+  std::pair<Value, Value> readStateInTurn(ArrayRef<Value> operands);
   void storeOutputs(Value outputs, const ChunkRows &rows);
   SmallVector<Value> loadState();
   void storeState(ValueRange state);
@@ -61,6 +72,7 @@ private:
   const ChunkPlan &plan_;
   const DeltaRuleProblem &problem_;
   int64_t tile_;
+  SmallVector<DimensionPart> keyParts_;
   HeadOfSequence head_;
   Value firstChunk_, numChunks_;
   Value values_, areValid_; ///< i32 and i1 [tile]
@@ -107,13 +119,13 @@ void CarryWriter::locate() {
 
 void CarryWriter::allocate() {
   KernelBuilder &b = b_;
-  for (const DimensionPart &part : plan_.keyParts) {
+  for (const DimensionPart &part : keyParts_) {
     queryBuffers_.push_back(b.buffer({plan_.size, part.size}, problem_.type));
     keyBuffers_.push_back(b.buffer({plan_.size, part.size}, problem_.type));
   }
   // A state that is not rounded has no copy.
   if (problem_.keyDim > kMostKeysInRegisters && !problem_.type.isF32()) {
-    for (const DimensionPart &part : plan_.keyParts) {
+    for (const DimensionPart &part : keyParts_) {
       stateBuffers_.push_back(b.buffer({tile_, part.size}, problem_.type));
     }
   }
@@ -128,7 +140,7 @@ void CarryWriter::allocate() {
 void CarryWriter::fill(Value chunk, const ChunkRows &rows) {
   KernelBuilder &b = b_;
   MatrixView keys = plan_.scalesKeys() ? plan_.scaledKeys(b, chunk, head_.keyHead) : rows.of(b, keys_);
-  for (auto [part, query, key] : llvm::zip_equal(plan_.keyParts, queryBuffers_, keyBuffers_)) {
+  for (auto [part, query, key] : llvm::zip_equal(keyParts_, queryBuffers_, keyBuffers_)) {
     plan_.fillRows(b, query, rows.of(b, queries_), rows.isValid, part);
     plan_.fillRows(b, key, keys, rows.isValid, part);
   }
@@ -176,24 +188,40 @@ Value CarryWriter::readState(ArrayRef<Value> operands, ArrayRef<Value> buffers) 
   return product;
 }
 
+std::pair<Value, Value> CarryWriter::readStateInTurn(ArrayRef<Value> operands) {
+  Value known = zeros(plan_.size), asked = zeros(plan_.size);
+  for (auto [operand, key, query] : llvm::zip_equal(operands, keyBuffers_, queryBuffers_)) {
+    known = b_.dot(operand, b_.transpose(b_.read(key)), known);
+    asked = b_.dot(operand, b_.transpose(b_.read(query)), asked);
+  }
+  return {known, asked};
+}
+
 SmallVector<Value> CarryWriter::advance(Value chunk, Value firstToken, Value decay, ValueRange state) {
   KernelBuilder &b = b_;
   ChunkRows rows(b, plan_.size, firstToken, head_.tokens.end);
   fill(chunk, rows);
 
   SmallVector<Value> operands = stateOperands(state);
-  Value known = readState(operands, keyBuffers_);
+  Value known, asked;
+  if (problem_.type.isF32()) {
+    std::tie(known, asked) = readStateInTurn(operands);
+  } else {
+    known = readState(operands, keyBuffers_);
+  }
   Value values = b.convert(b.transpose(b.read(valueBuffer_)), b.getF32Type());
   Value missing = rounded(b.subf(values, scaleTokens(known, b.read(factorBuffers_[kKeyFactor]))));
   Value updates = b.dot(missing, b.transpose(b.read(inverseBuffer_)), zeros(plan_.size));
 
-  Value outputs = scaleTokens(readState(operands, queryBuffers_), b.read(factorBuffers_[kQueryFactor]));
+  // Last: what waits for the updates comes first.
+  asked = asked ? asked : readState(operands, queryBuffers_);
+  Value outputs = scaleTokens(asked, b.read(factorBuffers_[kQueryFactor]));
   outputs = b.dot(rounded(updates), b.transpose(b.read(scoreBuffer_)), outputs);
   storeOutputs(outputs, rows);
 
   Value faded = rounded(scaleTokens(updates, b.read(factorBuffers_[kUpdateFactor])));
   SmallVector<Value> next;
-  for (auto [shape, part, key] : llvm::zip_equal(plan_.keyParts, state, keyBuffers_)) {
+  for (auto [shape, part, key] : llvm::zip_equal(keyParts_, state, keyBuffers_)) {
     Value decayed = b.mulf(part, b.splat(decay, {tile_, shape.size}));
     next.push_back(b.dot(faded, b.read(key), decayed));
   }
@@ -232,7 +260,7 @@ SmallVector<Value> CarryWriter::loadState() {
   KernelBuilder &b = b_;
   StateView initial = problem_.initialState(b, head_);
   SmallVector<Value> parts;
-  for (const DimensionPart &part : plan_.keyParts) {
+  for (const DimensionPart &part : keyParts_) {
     if (!initial.base) {
       parts.push_back(zeros(part.size));
       continue;
@@ -246,7 +274,7 @@ SmallVector<Value> CarryWriter::loadState() {
 void CarryWriter::storeState(ValueRange state) {
   KernelBuilder &b = b_;
   StateView last = problem_.finalState(b, head_);
-  for (auto [part, values] : llvm::zip_equal(plan_.keyParts, state)) {
+  for (auto [part, values] : llvm::zip_equal(keyParts_, state)) {
     b.store(statePointers(last, part), problem_.isValueMajor ? values : b.transpose(values), stateMask(last, part));
   }
 }

@@ -62,6 +62,12 @@ static void declareRegions(KernelSignature &signature, const ChunkPlan &plan, ML
   }
 }
 
+/// Of a state that leaves registers for what is invariant in the loop that carries it. In fp32 operands are two
+/// numbers.
+static int64_t mostKeysBesideInvariants(const DeltaRuleProblem &problem) {
+  return problem.type.isF32() ? kMostKeysInRegisters / 2 : kMostKeysInRegisters;
+}
+
 Result<BuiltKernel> buildChunkedDeltaRule(const Description &description, const Target &target, MLIRContext &context) {
   DeltaRuleProblem problem(description, context);
   ChunkPlan plan{problem, description.integer("chunk"), splitDimension(problem.keyDim, kLeastPart)};
@@ -79,7 +85,7 @@ Result<BuiltKernel> buildChunkedDeltaRule(const Description &description, const 
                 .numWarps = unsigned(tile / kRowsOfWarp),
                 .grid = foldedGrid(
                     {Expression::constant(tiles), signature.expression("v_heads"), signature.expression("batch")}),
-                .keepsInvariants = problem.keyDim > kMostKeysInRegisters},
+                .keepsInvariants = problem.keyDim > mostKeysBesideInvariants(problem)},
                [&](KernelBuilder &b) { writeCarryStates(b, plan); });
   return std::move(program).finish();
 }

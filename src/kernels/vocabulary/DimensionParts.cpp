@@ -8,11 +8,11 @@ using namespace mlir;
 
 namespace jitk::kernels {
 
-SmallVector<DimensionPart> splitDimension(int64_t size, int64_t least) {
+SmallVector<DimensionPart> splitDimension(int64_t size, int64_t least, int64_t most) {
   SmallVector<DimensionPart> parts;
   int64_t covered = llvm::alignTo(size, least);
   for (int64_t offset = 0; offset < covered;) {
-    int64_t part = int64_t(1) << llvm::Log2_64(covered - offset);
+    int64_t part = int64_t(1) << llvm::Log2_64(std::min(covered - offset, most));
     parts.push_back({offset, part, std::min(part, size - offset)});
     offset += part;
   }

@@ -14,9 +14,9 @@ struct DimensionPart {
   int64_t offset, size, valid;
 };
 
-/// The least list of parts of at least `least` elements (a power of two) that covers `size`, the largest first:
+/// The least list of parts of `least` to `most` elements (powers of two) that covers `size`, the largest first:
 /// 200 with 16 is 128, 64 and 16, of which 8 are valid.
-llvm::SmallVector<DimensionPart> splitDimension(int64_t size, int64_t least);
+llvm::SmallVector<DimensionPart> splitDimension(int64_t size, int64_t least, int64_t most = INT64_MAX);
 
 /// Where columns of a [rows, part] tile lie in the dimension; null if all do.
 mlir::Value validColumns(KernelBuilder &builder, const DimensionPart &part, int64_t rows);
