@@ -11,10 +11,12 @@
 #include "src/ir/tt/TensorParts.h"
 #include "src/ir/ttng/Ttng.h"
 #include "src/passes/Passes.h"
+#include "src/passes/SharedBuffers.h"
 #include "src/passes/layouts/TargetCapability.h"
 #include "src/passes/pipelining/GlobalWrites.h"
 #include "src/passes/pipelining/ProductLoops.h"
 #include "src/passes/pipelining/TileSource.h"
+#include "src/runtime/SharedMemory.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -48,7 +50,11 @@ struct TileStoring {
   int64_t numSlots() { return std::min(type().getDimSize(1) / sliceColumns(), kMostSlots); }
   /// Of slices that have a slot each.
   int64_t numGroups() { return type().getDimSize(1) / sliceColumns() / numSlots(); }
+  ttg::MemDescType slotsType();
 };
+
+/// The slots of a loop's stores, which those of one type share.
+using Slots = llvm::DenseMap<Type, Value>;
 
 /// Results on their way: their slices, and the element of the matrix where they begin.
 struct Results {
@@ -59,9 +65,9 @@ struct Results {
 /// Writes one store.
 class StoreWriter {
 public:
-  StoreWriter(TileLoop loop, TileStoring storing)
+  StoreWriter(TileLoop loop, TileStoring storing, Slots &slots)
       : loop_(loop), storing_(std::move(storing)), rewriter_(storing_.store.getContext()),
-        loc_(storing_.store.getLoc()) {}
+        loc_(storing_.store.getLoc()), slots_(slots[storing_.slotsType()]) {}
 
   /// Leaves the results to the next tile. Returns the loops that stand for those given.
   TileLoop writeDeferred();
@@ -95,20 +101,25 @@ private:
   TileStoring storing_;
   IRRewriter rewriter_;
   Location loc_;
-  Value slots_, map_;
+  Value &slots_; ///< null until they are there
+  Value map_;
 };
 
 } // namespace
 
+ttg::MemDescType TileStoring::slotsType() {
+  SmallVector<int64_t> shape = {numSlots()};
+  llvm::append_range(shape, sliceType.getShape());
+  return ttg::MemDescType::get(shape, sliceType.getElementType(), sliceType.getEncoding(), sliceType.getMemorySpace(),
+                               /*mutableMemory=*/true);
+}
+
 void StoreWriter::makeSlots() {
   rewriter_.setInsertionPoint(loop_.tiles);
-  ttg::MemDescType slice = storing_.sliceType;
-  SmallVector<int64_t> shape = {storing_.numSlots()};
-  llvm::append_range(shape, slice.getShape());
-  auto type = ttg::MemDescType::get(shape, slice.getElementType(), slice.getEncoding(), slice.getMemorySpace(),
-                                    /*mutableMemory=*/true);
-  slots_ = ttg::LocalAllocOp::create(rewriter_, loc_, type);
-  map_ = tileMapOf(storing_.tile, slice);
+  if (!slots_) {
+    slots_ = ttg::LocalAllocOp::create(rewriter_, loc_, storing_.slotsType());
+  }
+  map_ = tileMapOf(storing_.tile, storing_.sliceType);
 }
 
 Results StoreWriter::takeResults() {
@@ -253,6 +264,36 @@ static std::optional<ttg::MemDescType> sliceTypeOf(tt::StoreOp store) {
   return tileBufferType({rows, columns}, type.getElementType());
 }
 
+/// Whether each loop around the store has a part in where its tile lies. Else the loop stores it again, and nothing
+/// keeps two copies to one place in order.
+static bool isStoredOnce(tt::StoreOp store, const TileSource &tile) {
+  llvm::SetVector<Value> origins(tile.row.terms.begin(), tile.row.terms.end());
+  origins.insert_range(tile.column.terms);
+  for (size_t next = 0; next < origins.size(); ++next) { // grows
+    if (Operation *op = origins[next].getDefiningOp()) {
+      op->walk([&](Operation *inner) { origins.insert_range(inner->getOperands()); });
+    }
+  }
+  for (Operation *around = store->getParentOp(); !isa<tt::FuncOp>(around); around = around->getParentOp()) {
+    bool isOfPlace = llvm::any_of(origins, [&](Value value) {
+      auto argument = dyn_cast<BlockArgument>(value);
+      return argument && argument.getOwner()->getParentOp() == around;
+    });
+    if (isa<LoopLikeOpInterface>(around) && !isOfPlace) {
+      return false;
+    }
+  }
+  return store->getParentOfType<tt::FuncOp>().getBody().hasOneBlock();
+}
+
+/// Whether slots fit beside the function's buffers, each of which may become a ring.
+static bool hasRoom(TileStoring storing, unsigned capability) {
+  int64_t bytes = sharedBytes(storing.slotsType());
+  storing.store->getParentOfType<tt::FuncOp>().walk(
+      [&](ttg::LocalAllocOp alloc) { bytes += 2 * sharedBytes(alloc.getType()); });
+  return bytes <= int64_t(sharedMemoryLimit(capability));
+}
+
 /// The stores behind the products whose tensors nothing else in the function uses.
 static SmallVector<TileStoring> findStores(const TileLoop &loop) {
   SmallVector<TileStoring> found;
@@ -261,7 +302,7 @@ static SmallVector<TileStoring> findStores(const TileLoop &loop) {
     std::optional<ttg::MemDescType> sliceType = sliceTypeOf(store);
     std::optional<TileSource> tile =
         sliceType ? matchTile(store.getPtr(), store.getMask(), *sliceType, /*loop=*/nullptr) : std::nullopt;
-    if (tile && loop.products->isBeforeInBlock(store) && isOnlyUse(store)) {
+    if (tile && loop.products->isBeforeInBlock(store) && isOnlyUse(store) && isStoredOnce(store, *tile)) {
       found.push_back({store, *tile, *sliceType});
     }
   }
@@ -276,11 +317,15 @@ static bool fitsBesideProducts(TileStoring storing, const TileLoop &loop) {
   return hasOne && ttg::lookupNumWarps(products) >= 8;
 }
 
-static void formStores(TileLoop loop) {
+static void formStores(TileLoop loop, unsigned capability) {
   SmallVector<TileStoring> stores = findStores(loop);
   bool isDeferred = stores.size() == 1 && fitsBesideProducts(stores.front(), loop);
+  Slots slots;
   for (TileStoring &storing : stores) {
-    StoreWriter writer(loop, storing);
+    if (!slots.contains(storing.slotsType()) && !hasRoom(storing, capability)) {
+      continue;
+    }
+    StoreWriter writer(loop, storing, slots);
     if (isDeferred) {
       writer.writeDeferred();
     } else {
@@ -298,7 +343,8 @@ struct FormTileStoresPass : impl::FormTileStoresBase<FormTileStoresPass> {
       return signalPassFailure();
     }
     for (tt::FuncOp function : getOperation().getOps<tt::FuncOp>()) {
-      llvm::for_each(findTileLoops(function, *capability), formStores);
+      llvm::for_each(findTileLoops(function, *capability),
+                     [&](const TileLoop &loop) { formStores(loop, *capability); });
     }
   }
 };

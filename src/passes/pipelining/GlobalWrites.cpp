@@ -43,7 +43,7 @@ static bool addTensors(Value pointers, llvm::SetVector<Value> &tensors) {
   for (size_t next = 0; next < origins.size(); ++next) { // grows
     Value current = origins[next];
     auto argument = dyn_cast<BlockArgument>(current);
-    if (argument && isa<tt::FuncOp>(argument.getOwner()->getParentOp())) {
+    if (argument && argument.getOwner()->isEntryBlock() && isa<tt::FuncOp>(argument.getOwner()->getParentOp())) {
       tensors.insert(argument);
       continue;
     }

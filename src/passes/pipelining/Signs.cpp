@@ -21,7 +21,8 @@ using Premises = std::optional<SmallVector<Value>>;
 static Premises premisesOf(BlockArgument argument) {
   Operation *parent = argument.getOwner()->getParentOp();
   if (auto function = dyn_cast<tt::FuncOp>(parent)) {
-    bool isPositive = bool(function.getArgAttr(argument.getArgNumber(), kPositiveParameter));
+    bool isPositive =
+        argument.getOwner()->isEntryBlock() && bool(function.getArgAttr(argument.getArgNumber(), kPositiveParameter));
     return isPositive ? Premises(SmallVector<Value>()) : std::nullopt;
   }
   auto loop = dyn_cast<scf::ForOp>(parent);

@@ -1,5 +1,6 @@
 #include "src/passes/pipelining/TileNest.h"
 
+#include "src/passes/pipelining/GlobalWrites.h"
 #include "src/passes/pipelining/TileSource.h"
 
 using namespace mlir;
@@ -36,13 +37,19 @@ std::optional<TileNest> matchTileNest(scf::ForOp loop, ArrayRef<CopyGroup> group
     }
   };
   for (auto [group, slice] : llvm::zip_equal(groups, slices)) {
-    if (!slice.carried.empty()) {
+    // What is loaded in another tile's stead must be the same there.
+    bool isOfTile = llvm::all_of(slice.ops, isMemoryEffectFree) || GlobalWrites(around).isEmpty();
+    if (!slice.carried.empty() || !isOfTile) {
       return std::nullopt;
     }
     llvm::for_each(coordinatesOf(group), addLeaf);
     for (Operation *op : slice.ops) {
       llvm::for_each(op->getOperands(), addLeaf);
     }
+  }
+  // Where there is no tile, they are zeros.
+  if (!llvm::all_of(nest.leaves, [](Value leaf) { return leaf.getType().isIntOrIndex(); })) {
+    return std::nullopt;
   }
   std::optional<IterationSlice> ofTile = sliceOfSources(around, nest.leaves.getArrayRef());
   if (!ofTile || !ofTile->carried.empty()) {

@@ -34,7 +34,9 @@ namespace {
 /// What kind of function parameter it is, by the mark of it; null otherwise.
 BlockArgument markedParameter(Value value, StringRef mark) {
   auto argument = dyn_cast<BlockArgument>(value);
-  auto function = argument ? dyn_cast<tt::FuncOp>(argument.getOwner()->getParentOp()) : nullptr;
+  auto function = argument && argument.getOwner()->isEntryBlock()
+                      ? dyn_cast<tt::FuncOp>(argument.getOwner()->getParentOp())
+                      : nullptr;
   return function && function.getArgAttr(argument.getArgNumber(), mark) ? argument : nullptr;
 }
 
@@ -147,7 +149,8 @@ bool PointerMatcher::takeEnd(Value vector, unsigned dim) {
   }
   known = end;
   PointerMatcher compared;
-  bool isCount = compared.takeOffset(comparison.getLhs(), /*isScaled=*/dim == 0, dim) &&
+  // Of the numbers compared, a product counts rows, too.
+  bool isCount = compared.takeOffset(comparison.getLhs(), /*isScaled=*/dim == 0, dim) && !compared.hasStride_ &&
                  (dim == 0 ? compared.numRowCounts_ : compared.numColumnCounts_) == 1;
   auto sorted = [](const TileSource::Coordinate &coordinate) {
     SmallVector<Value> terms = coordinate.terms;

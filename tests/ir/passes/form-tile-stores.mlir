@@ -2,6 +2,8 @@
 //
 // Stores of a loop over tiles. What makes a set of pointers a tile is also in pipeline-copies-tma.mlir.
 
+#shared = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [2, 1, 0]}>
+#smem = #ttg.shared_memory
 !x = tensor<128x64xbf16>
 !y = tensor<64x256xbf16>
 !sums = tensor<128x256xf32>
@@ -354,6 +356,205 @@ tt.func public @unknown(%x: !x, %y: !y, %z: !tt.ptr<bf16> {tt.divisibility = 16 
   %c = tt.expand_dims %r256 {axis = 0 : i32} : tensor<256xi32> -> tensor<1x256xi32>
   %cols = tt.broadcast %c : tensor<1x256xi32> -> tensor<128x256xi32>
   %zs = tt.splat %z : !tt.ptr<bf16> -> tensor<128x1x!tt.ptr<bf16>>
+  scf.for %t = %first to %end step %step : i32 {
+    %row = arith.muli %t, %c128 : i32
+    %rows = tt.splat %row : i32 -> tensor<128xi32>
+    %rs = arith.addi %rows, %r128 : tensor<128xi32>
+    %rc = tt.expand_dims %rs {axis = 1 : i32} : tensor<128xi32> -> tensor<128x1xi32>
+    %ro = arith.muli %rc, %stride : tensor<128x1xi32>
+    %zr = tt.addptr %zs, %ro : tensor<128x1x!tt.ptr<bf16>>, tensor<128x1xi32>
+    %zw = tt.broadcast %zr : tensor<128x1x!tt.ptr<bf16>> -> tensor<128x256x!tt.ptr<bf16>>
+    %pz = tt.addptr %zw, %cols : tensor<128x256x!tt.ptr<bf16>>, tensor<128x256xi32>
+    %sum = scf.for %i = %c0 to %k step %c64 iter_args(%acc = %zero) -> (!sums) : i32 {
+      %d = tt.dot %x, %y, %acc : !x * !y -> !sums
+      scf.yield %d : !sums
+    }
+    %h = arith.truncf %sum : !sums to tensor<128x256xbf16>
+    tt.store %pz, %h : tensor<128x256x!tt.ptr<bf16>>
+  }
+  tt.return
+}
+
+// Rows in front of a column are no part of it.
+// CHECK-LABEL: tt.func public @product_in_mask
+// CHECK-NOT: tma
+// CHECK: tt.store
+tt.func public @product_in_mask(%x: !x, %y: !y, %z: !tt.ptr<bf16> {jitk.tensor, tt.divisibility = 16 : i32}, %first: i32, %end: i32, %step: i32, %k: i32, %m: i32 {jitk.positive, jitk.size}, %n: i32 {jitk.positive, jitk.size}, %part: i32) {
+  %c0 = arith.constant 0 : i32
+  %c64 = arith.constant 64 : i32
+  %c128 = arith.constant 128 : i32
+  %zero = arith.constant dense<0.0> : !sums
+  %stride = arith.constant dense<512> : tensor<128x1xi32>
+  %r128 = tt.make_range {end = 128 : i32, start = 0 : i32} : tensor<128xi32>
+  %r256 = tt.make_range {end = 288 : i32, start = 32 : i32} : tensor<256xi32>
+  %c = tt.expand_dims %r256 {axis = 0 : i32} : tensor<256xi32> -> tensor<1x256xi32>
+  %cols = tt.broadcast %c : tensor<1x256xi32> -> tensor<128x256xi32>
+  %zs = tt.splat %z : !tt.ptr<bf16> -> tensor<128x1x!tt.ptr<bf16>>
+  scf.for %t = %first to %end step %step : i32 {
+    %row = arith.muli %t, %c128 : i32
+    %rows = tt.splat %row : i32 -> tensor<128xi32>
+    %rs = arith.addi %rows, %r128 : tensor<128xi32>
+    %rc = tt.expand_dims %rs {axis = 1 : i32} : tensor<128xi32> -> tensor<128x1xi32>
+    %ro = arith.muli %rc, %stride : tensor<128x1xi32>
+    %zr = tt.addptr %zs, %ro : tensor<128x1x!tt.ptr<bf16>>, tensor<128x1xi32>
+    %zw = tt.broadcast %zr : tensor<128x1x!tt.ptr<bf16>> -> tensor<128x256x!tt.ptr<bf16>>
+    %pz = tt.addptr %zw, %cols : tensor<128x256x!tt.ptr<bf16>>, tensor<128x256xi32>
+    %sum = scf.for %i = %c0 to %k step %c64 iter_args(%acc = %zero) -> (!sums) : i32 {
+      %d = tt.dot %x, %y, %acc : !x * !y -> !sums
+      scf.yield %d : !sums
+    }
+    %h = arith.truncf %sum : !sums to tensor<128x256xbf16>
+    %ms = tt.splat %m : i32 -> tensor<128xi32>
+    %mi = arith.cmpi slt, %rs, %ms : tensor<128xi32>
+    %mc = tt.expand_dims %mi {axis = 1 : i32} : tensor<128xi1> -> tensor<128x1xi1>
+    %mr = tt.broadcast %mc : tensor<128x1xi1> -> tensor<128x256xi1>
+    %ns = tt.splat %n : i32 -> tensor<1x256xi32>
+    %width = arith.constant dense<512> : tensor<1x256xi32>
+    %parts = tt.splat %part : i32 -> tensor<1x256xi32>
+    %before = arith.muli %parts, %width : tensor<1x256xi32>
+    %number = arith.addi %c, %before : tensor<1x256xi32>
+    %ni = arith.cmpi slt, %number, %ns : tensor<1x256xi32>
+    %nr = tt.broadcast %ni : tensor<1x256xi1> -> tensor<128x256xi1>
+    %in = arith.andi %mr, %nr : tensor<128x256xi1>
+    tt.store %pz, %h, %in : tensor<128x256x!tt.ptr<bf16>>
+  }
+  tt.return
+}
+
+// The last one of the tiles that are stored to one place is to stay.
+// CHECK-LABEL: tt.func public @same_place
+// CHECK-NOT: tma
+// CHECK: tt.store
+tt.func public @same_place(%x: !x, %y: !y, %z: !tt.ptr<bf16> {jitk.tensor, tt.divisibility = 16 : i32}, %first: i32, %end: i32, %step: i32, %k: i32) {
+  %c0 = arith.constant 0 : i32
+  %c64 = arith.constant 64 : i32
+  %c128 = arith.constant 128 : i32
+  %zero = arith.constant dense<0.0> : !sums
+  %stride = arith.constant dense<512> : tensor<128x1xi32>
+  %r128 = tt.make_range {end = 128 : i32, start = 0 : i32} : tensor<128xi32>
+  %r256 = tt.make_range {end = 288 : i32, start = 32 : i32} : tensor<256xi32>
+  %c = tt.expand_dims %r256 {axis = 0 : i32} : tensor<256xi32> -> tensor<1x256xi32>
+  %cols = tt.broadcast %c : tensor<1x256xi32> -> tensor<128x256xi32>
+  %zs = tt.splat %z : !tt.ptr<bf16> -> tensor<128x1x!tt.ptr<bf16>>
+  scf.for %t = %first to %end step %step : i32 {
+    %row = arith.muli %k, %c128 : i32
+    %rows = tt.splat %row : i32 -> tensor<128xi32>
+    %rs = arith.addi %rows, %r128 : tensor<128xi32>
+    %rc = tt.expand_dims %rs {axis = 1 : i32} : tensor<128xi32> -> tensor<128x1xi32>
+    %ro = arith.muli %rc, %stride : tensor<128x1xi32>
+    %zr = tt.addptr %zs, %ro : tensor<128x1x!tt.ptr<bf16>>, tensor<128x1xi32>
+    %zw = tt.broadcast %zr : tensor<128x1x!tt.ptr<bf16>> -> tensor<128x256x!tt.ptr<bf16>>
+    %pz = tt.addptr %zw, %cols : tensor<128x256x!tt.ptr<bf16>>, tensor<128x256xi32>
+    %sum = scf.for %i = %c0 to %k step %c64 iter_args(%acc = %zero) -> (!sums) : i32 {
+      %d = tt.dot %x, %y, %acc : !x * !y -> !sums
+      scf.yield %d : !sums
+    }
+    %h = arith.truncf %sum : !sums to tensor<128x256xbf16>
+    tt.store %pz, %h : tensor<128x256x!tt.ptr<bf16>>
+  }
+  tt.return
+}
+
+// The same of all tiles.
+// CHECK-LABEL: tt.func public @stored_again
+// CHECK-NOT: tma
+// CHECK: tt.store
+tt.func public @stored_again(%x: !x, %y: !y, %z: !tt.ptr<bf16> {jitk.tensor, tt.divisibility = 16 : i32}, %first: i32, %end: i32, %step: i32, %k: i32) {
+  %c0 = arith.constant 0 : i32
+  %c64 = arith.constant 64 : i32
+  %c128 = arith.constant 128 : i32
+  %zero = arith.constant dense<0.0> : !sums
+  %stride = arith.constant dense<512> : tensor<128x1xi32>
+  %r128 = tt.make_range {end = 128 : i32, start = 0 : i32} : tensor<128xi32>
+  %r256 = tt.make_range {end = 288 : i32, start = 32 : i32} : tensor<256xi32>
+  %c = tt.expand_dims %r256 {axis = 0 : i32} : tensor<256xi32> -> tensor<1x256xi32>
+  %cols = tt.broadcast %c : tensor<1x256xi32> -> tensor<128x256xi32>
+  %zs = tt.splat %z : !tt.ptr<bf16> -> tensor<128x1x!tt.ptr<bf16>>
+  scf.for %round = %c0 to %k step %c64 : i32 {
+  scf.for %t = %first to %end step %step : i32 {
+    %row = arith.muli %t, %c128 : i32
+    %rows = tt.splat %row : i32 -> tensor<128xi32>
+    %rs = arith.addi %rows, %r128 : tensor<128xi32>
+    %rc = tt.expand_dims %rs {axis = 1 : i32} : tensor<128xi32> -> tensor<128x1xi32>
+    %ro = arith.muli %rc, %stride : tensor<128x1xi32>
+    %zr = tt.addptr %zs, %ro : tensor<128x1x!tt.ptr<bf16>>, tensor<128x1xi32>
+    %zw = tt.broadcast %zr : tensor<128x1x!tt.ptr<bf16>> -> tensor<128x256x!tt.ptr<bf16>>
+    %pz = tt.addptr %zw, %cols : tensor<128x256x!tt.ptr<bf16>>, tensor<128x256xi32>
+    %sum = scf.for %i = %c0 to %k step %c64 iter_args(%acc = %zero) -> (!sums) : i32 {
+      %d = tt.dot %x, %y, %acc : !x * !y -> !sums
+      scf.yield %d : !sums
+    }
+    %h = arith.truncf %sum : !sums to tensor<128x256xbf16>
+    tt.store %pz, %h : tensor<128x256x!tt.ptr<bf16>>
+  }
+  }
+  tt.return
+}
+
+// Stores of one type share their slots.
+// CHECK-LABEL: tt.func public @several
+// CHECK-COUNT-2: ttg.local_alloc
+// CHECK-NOT: ttg.local_alloc
+// CHECK: scf.for
+// CHECK-COUNT-16: async_tma_copy_local_to_global
+// CHECK-NOT: tt.store
+// CHECK: tt.return
+tt.func public @several(%x: !x, %y: !y, %z: !tt.ptr<bf16> {jitk.tensor, tt.divisibility = 16 : i32}, %v: !tt.ptr<bf16> {jitk.tensor, tt.divisibility = 16 : i32}, %w: !tt.ptr<f32> {jitk.tensor, tt.divisibility = 16 : i32}, %first: i32, %end: i32, %step: i32, %k: i32) {
+  %c0 = arith.constant 0 : i32
+  %c64 = arith.constant 64 : i32
+  %c128 = arith.constant 128 : i32
+  %zero = arith.constant dense<0.0> : !sums
+  %stride = arith.constant dense<512> : tensor<128x1xi32>
+  %r128 = tt.make_range {end = 128 : i32, start = 0 : i32} : tensor<128xi32>
+  %r256 = tt.make_range {end = 288 : i32, start = 32 : i32} : tensor<256xi32>
+  %c = tt.expand_dims %r256 {axis = 0 : i32} : tensor<256xi32> -> tensor<1x256xi32>
+  %cols = tt.broadcast %c : tensor<1x256xi32> -> tensor<128x256xi32>
+  %zs = tt.splat %z : !tt.ptr<bf16> -> tensor<128x1x!tt.ptr<bf16>>
+  scf.for %t = %first to %end step %step : i32 {
+    %row = arith.muli %t, %c128 : i32
+    %rows = tt.splat %row : i32 -> tensor<128xi32>
+    %rs = arith.addi %rows, %r128 : tensor<128xi32>
+    %rc = tt.expand_dims %rs {axis = 1 : i32} : tensor<128xi32> -> tensor<128x1xi32>
+    %ro = arith.muli %rc, %stride : tensor<128x1xi32>
+    %zr = tt.addptr %zs, %ro : tensor<128x1x!tt.ptr<bf16>>, tensor<128x1xi32>
+    %zw = tt.broadcast %zr : tensor<128x1x!tt.ptr<bf16>> -> tensor<128x256x!tt.ptr<bf16>>
+    %pz = tt.addptr %zw, %cols : tensor<128x256x!tt.ptr<bf16>>, tensor<128x256xi32>
+    %sum = scf.for %i = %c0 to %k step %c64 iter_args(%acc = %zero) -> (!sums) : i32 {
+      %d = tt.dot %x, %y, %acc : !x * !y -> !sums
+      scf.yield %d : !sums
+    }
+    %h = arith.truncf %sum : !sums to tensor<128x256xbf16>
+    tt.store %pz, %h : tensor<128x256x!tt.ptr<bf16>>
+    %o1 = tt.broadcast %ro : tensor<128x1xi32> -> tensor<128x256xi32>
+    %o = arith.addi %o1, %cols : tensor<128x256xi32>
+    %vs = tt.splat %v : !tt.ptr<bf16> -> tensor<128x256x!tt.ptr<bf16>>
+    %pv = tt.addptr %vs, %o : tensor<128x256x!tt.ptr<bf16>>, tensor<128x256xi32>
+    tt.store %pv, %h : tensor<128x256x!tt.ptr<bf16>>
+    %ws = tt.splat %w : !tt.ptr<f32> -> tensor<128x256x!tt.ptr<f32>>
+    %pw = tt.addptr %ws, %o : tensor<128x256x!tt.ptr<f32>>, tensor<128x256xi32>
+    tt.store %pw, %sum : tensor<128x256x!tt.ptr<f32>>
+  }
+  tt.return
+}
+
+// No room for slots.
+// CHECK-LABEL: tt.func public @full
+// CHECK-NOT: tma
+// CHECK: tt.store
+tt.func public @full(%x: !x, %y: !y, %z: !tt.ptr<bf16> {jitk.tensor, tt.divisibility = 16 : i32}, %first: i32, %end: i32, %step: i32, %k: i32) {
+  %c0 = arith.constant 0 : i32
+  %c64 = arith.constant 64 : i32
+  %c128 = arith.constant 128 : i32
+  %zero = arith.constant dense<0.0> : !sums
+  %stride = arith.constant dense<512> : tensor<128x1xi32>
+  %r128 = tt.make_range {end = 128 : i32, start = 0 : i32} : tensor<128xi32>
+  %r256 = tt.make_range {end = 288 : i32, start = 32 : i32} : tensor<256xi32>
+  %c = tt.expand_dims %r256 {axis = 0 : i32} : tensor<256xi32> -> tensor<1x256xi32>
+  %cols = tt.broadcast %c : tensor<1x256xi32> -> tensor<128x256xi32>
+  %zs = tt.splat %z : !tt.ptr<bf16> -> tensor<128x1x!tt.ptr<bf16>>
+  %held = ttg.local_alloc : () -> !ttg.memdesc<2x128x128xf32, #shared, #smem, mutable>
+  %zeros = arith.constant dense<0.0> : tensor<2x128x128xf32>
+  ttg.local_store %zeros, %held : tensor<2x128x128xf32> -> !ttg.memdesc<2x128x128xf32, #shared, #smem, mutable>
   scf.for %t = %first to %end step %step : i32 {
     %row = arith.muli %t, %c128 : i32
     %rows = tt.splat %row : i32 -> tensor<128xi32>

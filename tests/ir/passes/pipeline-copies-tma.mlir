@@ -1304,4 +1304,65 @@ tt.func public @written_before(%x: !tt.ptr<bf16> {jitk.tensor, tt.divisibility =
   } {tt.num_stages = 3 : i32}
   tt.return %r : tensor<128x256xf32>
 }
+
+// What a block is given is no parameter of the kernel.
+// CHECK-LABEL: tt.func public @passed_on
+// CHECK-NOT: tma
+// CHECK: tt.return
+tt.func public @passed_on(%x: !tt.ptr<bf16> {jitk.tensor, tt.divisibility = 16 : i32}, %y: !tt.ptr<bf16> {jitk.tensor, tt.divisibility = 16 : i32}, %k: i32 {jitk.size, tt.divisibility = 8 : i32}, %first: i32, %m: tensor<128x64xi1>) -> tensor<128x256xf32> {
+  %c0 = arith.constant 0 : i32
+  %c64 = arith.constant 64 : i32
+  %zero = arith.constant dense<0.0> : tensor<128x256xf32>
+  %n = arith.constant dense<4096> : tensor<64x1xi64>
+  %ab = ttg.local_alloc : () -> !a
+  %bb = ttg.local_alloc : () -> !b
+  %firsts = tt.splat %first : i32 -> tensor<128xi32>
+  %r128 = tt.make_range {end = 128 : i32, start = 0 : i32} : tensor<128xi32>
+  %row = arith.addi %firsts, %r128 : tensor<128xi32>
+  %rowcol = tt.expand_dims %row {axis = 1 : i32} : tensor<128xi32> -> tensor<128x1xi32>
+  %rowwide = arith.extsi %rowcol : tensor<128x1xi32> to tensor<128x1xi64>
+  %kwide = arith.extsi %k : i32 to i64
+  %ks = tt.splat %kwide : i64 -> tensor<128x1xi64>
+  %rowoff = arith.muli %rowwide, %ks : tensor<128x1xi64>
+  %isFirst = arith.cmpi eq, %first, %c0 : i32
+  cf.cond_br %isFirst, ^one, ^other
+^one:
+  tt.print "y" {hex = false, isSigned = array<i32>}
+  cf.br ^both(%y : !tt.ptr<bf16>)
+^other:
+  cf.br ^both(%x : !tt.ptr<bf16>)
+^both(%given: !tt.ptr<bf16>):
+  %xs = tt.splat %given : !tt.ptr<bf16> -> tensor<128x1x!tt.ptr<bf16>>
+  %xrows = tt.addptr %xs, %rowoff : tensor<128x1x!tt.ptr<bf16>>, tensor<128x1xi64>
+  %xwide = tt.broadcast %xrows : tensor<128x1x!tt.ptr<bf16>> -> !pa
+  %r64 = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32>
+  %colrow = tt.expand_dims %r64 {axis = 0 : i32} : tensor<64xi32> -> tensor<1x64xi32>
+  %cols = tt.broadcast %colrow : tensor<1x64xi32> -> tensor<128x64xi32>
+  %px = tt.addptr %xwide, %cols : !pa, tensor<128x64xi32>
+  %r256 = tt.make_range {end = 288 : i32, start = 32 : i32} : tensor<256xi32>
+  %bcol = tt.expand_dims %r256 {axis = 0 : i32} : tensor<256xi32> -> tensor<1x256xi32>
+  %bcols = tt.broadcast %bcol : tensor<1x256xi32> -> tensor<64x256xi32>
+  %ys = tt.splat %y : !tt.ptr<bf16> -> tensor<64x1x!tt.ptr<bf16>>
+  %r = scf.for %i = %c0 to %k step %c64 iter_args(%sum = %zero) -> (tensor<128x256xf32>) : i32 {
+    %is = tt.splat %i : i32 -> tensor<128x64xi32>
+    %pa = tt.addptr %px, %is : !pa, tensor<128x64xi32>
+    %ir = tt.splat %i : i32 -> tensor<64xi32>
+    %brow = arith.addi %ir, %r64 : tensor<64xi32>
+    %browcol = tt.expand_dims %brow {axis = 1 : i32} : tensor<64xi32> -> tensor<64x1xi32>
+    %browwide = arith.extsi %browcol : tensor<64x1xi32> to tensor<64x1xi64>
+    %browoff = arith.muli %browwide, %n : tensor<64x1xi64>
+    %yrows = tt.addptr %ys, %browoff : tensor<64x1x!tt.ptr<bf16>>, tensor<64x1xi64>
+    %ywide = tt.broadcast %yrows : tensor<64x1x!tt.ptr<bf16>> -> !pb
+    %pb = tt.addptr %ywide, %bcols : !pb, tensor<64x256xi32>
+    %ta = ttg.async_copy_global_to_local %pa, %ab : !pa -> <128x64xbf16, #shared, #smem, mutable>
+    %tb = ttg.async_copy_global_to_local %pb, %bb : !pb -> <64x256xbf16, #shared, #smem, mutable>
+    %c = ttg.async_commit_group tokens %ta, %tb
+    %w = ttg.async_wait %c {num = 0 : i32}
+    %ax = ttg.local_load %ab : !a -> tensor<128x64xbf16>
+    %bx = ttg.local_load %bb : !b -> tensor<64x256xbf16>
+    %d = tt.dot %ax, %bx, %sum : tensor<128x64xbf16> * tensor<64x256xbf16> -> tensor<128x256xf32>
+    scf.yield %d : tensor<128x256xf32>
+  } {tt.num_stages = 3 : i32}
+  tt.return %r : tensor<128x256xf32>
+}
 }
