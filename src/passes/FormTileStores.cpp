@@ -309,12 +309,23 @@ static SmallVector<TileStoring> findStores(const TileLoop &loop) {
   return found;
 }
 
+/// Whether the loop over tiles has no other products, and carries no tensors but sums that those begin with.
+static bool areAlone(const TileLoop &loop) {
+  scf::ForOp tiles = loop.tiles;
+  int64_t numProducts = 0;
+  tiles.walk([&](tt::DotOp) { ++numProducts; });
+  return numProducts == 1 && llvm::all_of(tiles.getRegionIterArgs(), [&](BlockArgument carried) {
+           bool isSum = carried.hasOneUse() && *carried.user_begin() == loop.products;
+           return isSum || !isa<RankedTensorType>(carried.getType());
+         });
+}
+
 /// Whether results fit into registers beside the accumulators of the next tile: as words, half as many as those.
 static bool fitsBesideProducts(TileStoring storing, const TileLoop &loop) {
   constexpr int64_t kMostElements = 128 * 256;
   scf::ForOp products = loop.products;
   bool hasOne = storing.type().getElementTypeBitWidth() == 16 && storing.type().getNumElements() <= kMostElements;
-  return hasOne && ttg::lookupNumWarps(products) >= 8;
+  return hasOne && areAlone(loop) && ttg::lookupNumWarps(products) >= 8;
 }
 
 static void formStores(TileLoop loop, unsigned capability) {

@@ -59,12 +59,13 @@ def FormTileStores : Pass<"jitk-form-tile-stores", "mlir::ModuleOp"> {
   let description = [{
     On capability 90, in a loop whose body has a loop with a product that is kept in flight (--jitk-pipeline-copies), the
     `tt.store` of a tile of a row-major matrix goes through two slots in shared memory, in slices of 128 bytes of columns,
-    and TMA copies those to global memory while the next tile's products run. Where it is the only one, of 16 bits, and eight
-    warps or more hold half as many registers of it as of accumulators, the results also wait in registers until the first
-    products of the next tile have been started, two slices for each. The tile, its matrix and the mask are as --jitk-pipeline-copies wants them of
-    what it copies, with a stride of 1 or more. No other op of the function may use the tensor, or memory that may be any:
-    nothing keeps the copies in flight in order with those, nor with each other, so that each loop around must have a part
-    in where a tile lies. Stores of one type share their slots; where there is no room for those, threads store.
+    and TMA copies those to global memory while the next tile's products run. Where it is the only one, of 16 bits, where the
+    loop has no other products and carries no other tensors, and where eight warps or more hold half as many registers of it
+    as of accumulators, the results also wait in registers until the first products of the next tile have been started, two
+    slices for each. The tile, its matrix and the mask are as --jitk-pipeline-copies wants them of what it copies, with a
+    stride of 1 or more. No other op of the function may use the tensor, or memory that may be any: nothing keeps the copies
+    in flight in order with those, nor with each other, so that each loop around must have a part in where a tile lies.
+    Stores of one type share their slots; where there is no room for those, threads store.
 
     After --convert-common-ir-to-ttgir; before --jitk-pipeline-copies, which counts the slots when it chooses stages, and
     before --jitk-assign-layouts.

@@ -573,4 +573,84 @@ tt.func public @full(%x: !x, %y: !y, %z: !tt.ptr<bf16> {jitk.tensor, tt.divisibi
   }
   tt.return
 }
+
+// Products of a second loop leave no registers for results that wait.
+// CHECK-LABEL: tt.func public @two_sums
+// CHECK-COUNT-2: tt.dot
+// CHECK-NOT: scf.if
+// CHECK-COUNT-4: async_tma_copy_local_to_global
+// CHECK-NOT: tma_copy
+// CHECK: tt.return
+tt.func public @two_sums(%x: !x, %y: !y, %z: !tt.ptr<bf16> {jitk.tensor, tt.divisibility = 16 : i32}, %first: i32, %end: i32, %step: i32, %k: i32) {
+  %c0 = arith.constant 0 : i32
+  %c64 = arith.constant 64 : i32
+  %c128 = arith.constant 128 : i32
+  %zero = arith.constant dense<0.0> : !sums
+  %stride = arith.constant dense<512> : tensor<128x1xi32>
+  %r128 = tt.make_range {end = 128 : i32, start = 0 : i32} : tensor<128xi32>
+  %r256 = tt.make_range {end = 288 : i32, start = 32 : i32} : tensor<256xi32>
+  %c = tt.expand_dims %r256 {axis = 0 : i32} : tensor<256xi32> -> tensor<1x256xi32>
+  %cols = tt.broadcast %c : tensor<1x256xi32> -> tensor<128x256xi32>
+  %zs = tt.splat %z : !tt.ptr<bf16> -> tensor<128x1x!tt.ptr<bf16>>
+  scf.for %t = %first to %end step %step : i32 {
+    %row = arith.muli %t, %c128 : i32
+    %rows = tt.splat %row : i32 -> tensor<128xi32>
+    %rs = arith.addi %rows, %r128 : tensor<128xi32>
+    %rc = tt.expand_dims %rs {axis = 1 : i32} : tensor<128xi32> -> tensor<128x1xi32>
+    %ro = arith.muli %rc, %stride : tensor<128x1xi32>
+    %zr = tt.addptr %zs, %ro : tensor<128x1x!tt.ptr<bf16>>, tensor<128x1xi32>
+    %zw = tt.broadcast %zr : tensor<128x1x!tt.ptr<bf16>> -> tensor<128x256x!tt.ptr<bf16>>
+    %pz = tt.addptr %zw, %cols : tensor<128x256x!tt.ptr<bf16>>, tensor<128x256xi32>
+    %sum = scf.for %i = %c0 to %k step %c64 iter_args(%acc = %zero) -> (!sums) : i32 {
+      %d = tt.dot %x, %y, %acc : !x * !y -> !sums
+      scf.yield %d : !sums
+    }
+    %all = scf.for %i = %c64 to %k step %c64 iter_args(%acc = %sum) -> (!sums) : i32 {
+      %d = tt.dot %x, %y, %acc : !x * !y -> !sums
+      scf.yield %d : !sums
+    }
+    %h = arith.truncf %all : !sums to tensor<128x256xbf16>
+    tt.store %pz, %h : tensor<128x256x!tt.ptr<bf16>>
+  }
+  tt.return
+}
+
+// Nor do other tensors that go from tile to tile.
+// CHECK-LABEL: tt.func public @carried
+// CHECK: tt.dot
+// CHECK-NOT: scf.if
+// CHECK-COUNT-4: async_tma_copy_local_to_global
+// CHECK-NOT: tma_copy
+// CHECK: tt.return
+tt.func public @carried(%x: !x, %y: !y, %z: !tt.ptr<bf16> {jitk.tensor, tt.divisibility = 16 : i32}, %first: i32, %end: i32, %step: i32, %k: i32) -> !sums {
+  %c0 = arith.constant 0 : i32
+  %c64 = arith.constant 64 : i32
+  %c128 = arith.constant 128 : i32
+  %zero = arith.constant dense<0.0> : !sums
+  %stride = arith.constant dense<512> : tensor<128x1xi32>
+  %r128 = tt.make_range {end = 128 : i32, start = 0 : i32} : tensor<128xi32>
+  %r256 = tt.make_range {end = 288 : i32, start = 32 : i32} : tensor<256xi32>
+  %c = tt.expand_dims %r256 {axis = 0 : i32} : tensor<256xi32> -> tensor<1x256xi32>
+  %cols = tt.broadcast %c : tensor<1x256xi32> -> tensor<128x256xi32>
+  %zs = tt.splat %z : !tt.ptr<bf16> -> tensor<128x1x!tt.ptr<bf16>>
+  %last = scf.for %t = %first to %end step %step iter_args(%peak = %zero) -> (!sums) : i32 {
+    %row = arith.muli %t, %c128 : i32
+    %rows = tt.splat %row : i32 -> tensor<128xi32>
+    %rs = arith.addi %rows, %r128 : tensor<128xi32>
+    %rc = tt.expand_dims %rs {axis = 1 : i32} : tensor<128xi32> -> tensor<128x1xi32>
+    %ro = arith.muli %rc, %stride : tensor<128x1xi32>
+    %zr = tt.addptr %zs, %ro : tensor<128x1x!tt.ptr<bf16>>, tensor<128x1xi32>
+    %zw = tt.broadcast %zr : tensor<128x1x!tt.ptr<bf16>> -> tensor<128x256x!tt.ptr<bf16>>
+    %pz = tt.addptr %zw, %cols : tensor<128x256x!tt.ptr<bf16>>, tensor<128x256xi32>
+    %sum = scf.for %i = %c0 to %k step %c64 iter_args(%acc = %zero) -> (!sums) : i32 {
+      %d = tt.dot %x, %y, %acc : !x * !y -> !sums
+      scf.yield %d : !sums
+    }
+    %top = arith.maximumf %peak, %sum : !sums
+    %h = arith.truncf %sum : !sums to tensor<128x256xbf16>
+    tt.store %pz, %h : tensor<128x256x!tt.ptr<bf16>>
+    scf.yield %top : !sums
+  }
+  tt.return %last : !sums
+}
 }
