@@ -48,6 +48,10 @@ Result<Dimension> Dimension::parse(std::string_view text) {
   if (!rest.empty()) {
     return malformed(text);
   }
+  if (int64_t largest = dimension.bound != 0 ? dimension.bound : kLargest; dimension.divisor > largest) {
+    return invalidArgument("dimension must have a multiple of its divisor, other than 0, up to " +
+                           std::to_string(largest) + ": got '" + std::string(text) + "'");
+  }
   return dimension;
 }
 

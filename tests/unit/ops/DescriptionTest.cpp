@@ -7,7 +7,7 @@ using namespace jitk;
 TEST_SUITE_BEGIN("ops/Description");
 
 TEST_CASE("a dimension is written as it was read") {
-  for (const char *text : {"1", "4096", "*", "*%16", "*<=4096", "*%16<=4096"}) {
+  for (const char *text : {"1", "4096", "*", "*%16", "*<=4096", "*%16<=4096", "*%16<=16"}) {
     CAPTURE(text);
     Result<Dimension> dimension = Dimension::parse(text);
     REQUIRE(dimension.ok());
@@ -16,8 +16,8 @@ TEST_CASE("a dimension is written as it was read") {
 }
 
 TEST_CASE("what is no dimension is refused with what was found") {
-  for (const char *text :
-       {"", "0", "-1", "x", "12x", "*%", "*%0", "*<=", "*<=-1", "*16", "*<=16%4", "1 ", "99999999999999999999"}) {
+  for (const char *text : {"", "0", "-1", "x", "12x", "*%", "*%0", "*<=", "*<=-1", "*16", "*<=16%4", "1 ",
+                           "99999999999999999999", "*%16<=15", "*%2147483393"}) {
     CAPTURE(text);
     Result<Dimension> dimension = Dimension::parse(text);
     REQUIRE_FALSE(dimension.ok());
