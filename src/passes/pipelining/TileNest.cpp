@@ -3,6 +3,8 @@
 #include "src/passes/pipelining/GlobalWrites.h"
 #include "src/passes/pipelining/TileSource.h"
 
+#include "llvm/ADT/TypeSwitch.h"
+
 using namespace mlir;
 
 namespace jitk::passes {
@@ -24,9 +26,25 @@ static bool hasFixedBounds(scf::ForOp loop, scf::ForOp around) {
                       [&](Value bound) { return around.isDefinedOutsideOfLoop(bound); });
 }
 
+/// Whether an iteration of the loop may wait for others to write what it then reads.
+static bool mayAcquire(scf::ForOp loop) {
+  auto acquires = [](tt::MemSemantic order) {
+    return order == tt::MemSemantic::ACQUIRE || order == tt::MemSemantic::ACQUIRE_RELEASE;
+  };
+  WalkResult visited = loop.walk([&](Operation *op) {
+    bool isAcquiring =
+        llvm::TypeSwitch<Operation *, bool>(op)
+            .Case<tt::AtomicRMWOp, tt::AtomicCASOp>([&](auto atomic) { return acquires(atomic.getSem()); })
+            .Case([](tt::LoadOp load) { return load.getIsVolatile(); })
+            .Default(false);
+    return isAcquiring ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  return visited.wasInterrupted();
+}
+
 std::optional<TileNest> matchTileNest(scf::ForOp loop, ArrayRef<CopyGroup> groups, ArrayRef<IterationSlice> slices) {
   auto around = dyn_cast<scf::ForOp>(loop->getParentOp());
-  if (!around || !hasFixedBounds(loop, around)) {
+  if (!around || !hasFixedBounds(loop, around) || mayAcquire(around)) {
     return std::nullopt;
   }
   TileNest nest = {around, {}, {}};

@@ -279,4 +279,100 @@ tt.func public @pointed(%x: !tt.ptr<bf16> {jitk.tensor, tt.divisibility = 16 : i
   }
   tt.return
 }
+
+// What another kernel may have yet to write is copied when it has said so.
+// CHECK-LABEL: tt.func public @awaited
+// CHECK: scf.for
+// CHECK-COUNT-4: ttng.init_barrier
+// CHECK: scf.for
+// CHECK: ttng.async_tma_copy_global_to_local
+// CHECK: ttng.inval_barrier
+// CHECK: tt.return
+tt.func public @awaited(%x: !tt.ptr<bf16> {jitk.tensor, tt.divisibility = 16 : i32}, %y: !y, %z: !tt.ptr<bf16> {jitk.tensor, tt.divisibility = 16 : i32}, %first: i32, %last: i32, %step: i32, %k: i32, %flag: !tt.ptr<i32> {jitk.tensor}) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %c64 = arith.constant 64 : i32
+  %c128 = arith.constant 128 : i32
+  %zero = arith.constant dense<0.0> : !sums
+  %stride = arith.constant dense<4096> : tensor<128x1xi32>
+  %r128 = tt.make_range {end = 128 : i32, start = 0 : i32} : tensor<128xi32>
+  %r64 = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32>
+  %c = tt.expand_dims %r64 {axis = 0 : i32} : tensor<64xi32> -> tensor<1x64xi32>
+  %cols = tt.broadcast %c : tensor<1x64xi32> -> tensor<128x64xi32>
+  %xs = tt.splat %x : !tt.ptr<bf16> -> tensor<128x1x!tt.ptr<bf16>>
+  %pz = tt.splat %z : !tt.ptr<bf16> -> tensor<128x256x!tt.ptr<bf16>>
+  %ab = ttg.local_alloc : () -> !a
+  scf.for %t = %first to %last step %step : i32 {
+    %true = arith.constant true
+    %was = tt.atomic_rmw add, acquire, gpu, %flag, %c0, %true : (!tt.ptr<i32>, i32, i1) -> i32
+    %row = arith.muli %t, %c128 : i32
+    %rows = tt.splat %row : i32 -> tensor<128xi32>
+    %rs = arith.addi %rows, %r128 : tensor<128xi32>
+    %rc = tt.expand_dims %rs {axis = 1 : i32} : tensor<128xi32> -> tensor<128x1xi32>
+    %ro = arith.muli %rc, %stride : tensor<128x1xi32>
+    %xr = tt.addptr %xs, %ro : tensor<128x1x!tt.ptr<bf16>>, tensor<128x1xi32>
+    %xw = tt.broadcast %xr : tensor<128x1x!tt.ptr<bf16>> -> !pa
+    %px = tt.addptr %xw, %cols : !pa, tensor<128x64xi32>
+    %sum = scf.for %i = %c0 to %k step %c64 iter_args(%acc = %zero) -> (!sums) : i32 {
+      %is = tt.splat %i : i32 -> tensor<128x64xi32>
+      %pa = tt.addptr %px, %is : !pa, tensor<128x64xi32>
+      %copy = ttg.async_copy_global_to_local %pa, %ab : !pa -> <128x64xbf16, #shared, #smem, mutable>
+      %group = ttg.async_commit_group tokens %copy
+      %wait = ttg.async_wait %group {num = 0 : i32}
+      %ax = ttg.local_load %ab : !a -> tensor<128x64xbf16>
+      %d = tt.dot %ax, %y, %acc : tensor<128x64xbf16> * !y -> !sums
+      scf.yield %d : !sums
+    } {tt.num_stages = 3 : i32}
+    %h = arith.truncf %sum : !sums to tensor<128x256xbf16>
+    tt.store %pz, %h : tensor<128x256x!tt.ptr<bf16>>
+  }
+  tt.return
+}
+
+// To say so to others holds no copies up.
+// CHECK-LABEL: tt.func public @counted
+// CHECK-COUNT-4: ttng.init_barrier
+// CHECK: scf.for
+// CHECK: scf.for
+// CHECK: tt.return
+tt.func public @counted(%x: !tt.ptr<bf16> {jitk.tensor, tt.divisibility = 16 : i32}, %y: !y, %z: !tt.ptr<bf16> {jitk.tensor, tt.divisibility = 16 : i32}, %first: i32, %last: i32, %step: i32, %k: i32, %flag: !tt.ptr<i32> {jitk.tensor}) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %c64 = arith.constant 64 : i32
+  %c128 = arith.constant 128 : i32
+  %zero = arith.constant dense<0.0> : !sums
+  %stride = arith.constant dense<4096> : tensor<128x1xi32>
+  %r128 = tt.make_range {end = 128 : i32, start = 0 : i32} : tensor<128xi32>
+  %r64 = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32>
+  %c = tt.expand_dims %r64 {axis = 0 : i32} : tensor<64xi32> -> tensor<1x64xi32>
+  %cols = tt.broadcast %c : tensor<1x64xi32> -> tensor<128x64xi32>
+  %xs = tt.splat %x : !tt.ptr<bf16> -> tensor<128x1x!tt.ptr<bf16>>
+  %pz = tt.splat %z : !tt.ptr<bf16> -> tensor<128x256x!tt.ptr<bf16>>
+  %ab = ttg.local_alloc : () -> !a
+  scf.for %t = %first to %last step %step : i32 {
+    %true = arith.constant true
+    %was = tt.atomic_rmw add, release, gpu, %flag, %c1, %true : (!tt.ptr<i32>, i32, i1) -> i32
+    %row = arith.muli %t, %c128 : i32
+    %rows = tt.splat %row : i32 -> tensor<128xi32>
+    %rs = arith.addi %rows, %r128 : tensor<128xi32>
+    %rc = tt.expand_dims %rs {axis = 1 : i32} : tensor<128xi32> -> tensor<128x1xi32>
+    %ro = arith.muli %rc, %stride : tensor<128x1xi32>
+    %xr = tt.addptr %xs, %ro : tensor<128x1x!tt.ptr<bf16>>, tensor<128x1xi32>
+    %xw = tt.broadcast %xr : tensor<128x1x!tt.ptr<bf16>> -> !pa
+    %px = tt.addptr %xw, %cols : !pa, tensor<128x64xi32>
+    %sum = scf.for %i = %c0 to %k step %c64 iter_args(%acc = %zero) -> (!sums) : i32 {
+      %is = tt.splat %i : i32 -> tensor<128x64xi32>
+      %pa = tt.addptr %px, %is : !pa, tensor<128x64xi32>
+      %copy = ttg.async_copy_global_to_local %pa, %ab : !pa -> <128x64xbf16, #shared, #smem, mutable>
+      %group = ttg.async_commit_group tokens %copy
+      %wait = ttg.async_wait %group {num = 0 : i32}
+      %ax = ttg.local_load %ab : !a -> tensor<128x64xbf16>
+      %d = tt.dot %ax, %y, %acc : tensor<128x64xbf16> * !y -> !sums
+      scf.yield %d : !sums
+    } {tt.num_stages = 3 : i32}
+    %h = arith.truncf %sum : !sums to tensor<128x256xbf16>
+    tt.store %pz, %h : tensor<128x256x!tt.ptr<bf16>>
+  }
+  tt.return
+}
 }
