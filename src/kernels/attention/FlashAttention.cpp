@@ -45,7 +45,10 @@ static PlainTile chooseTile(const Description &description, const Target &target
   if (target.capability == 90 && !few && description.integer("value_dim") <= 128) {
     return {128, 64, 8};
   }
-  return {64, description.integer("head_dim") > 128 ? 32 : 64, 4};
+  // Of a wider one eight warps hold the halves.
+  constexpr int64_t kWideDim = 256;
+  const bool isWide = std::max(description.integer("head_dim"), description.integer("value_dim")) > kWideDim;
+  return {64, description.integer("head_dim") > 128 ? 32 : 64, isWide ? 8u : 4u};
 }
 
 namespace {

@@ -18,6 +18,16 @@ std::vector<checked::Problem> flashAttentionEdgeCases() {
       {"flash_attention heads=1 seq_q=24 seq_k=40 head_dim=192 value_dim=128 causal=true", {}},
       {"flash_attention heads=2 seq_q=5 seq_k=90 head_dim=192 value_dim=192", {}},
       {"flash_attention heads=1 seq_q=70 seq_k=90 head_dim=192 value_dim=192 causal=true", {}},
+      // Heads of which eight warps hold the outputs.
+      {"flash_attention heads=2 kv_heads=1 seq_q=70 seq_k=90 head_dim=512 causal=true", {}},
+      {"flash_attention batch=3 heads=1 seq_q=40 seq_k=100 head_dim=64 value_dim=512 dtype=fp16 varlen=true "
+       "causal=true",
+       {}},
+      {"flash_attention heads=1 seq_q=65 seq_k=33 head_dim=320 window_left=20 softcap=5 out_dtype=fp32", {}},
+      {"flash_attention batch=3 heads=2 seq_q=50 seq_k=60 head_dim=384 value_dim=48 packed=true total_q=100 "
+       "total_k=110",
+       {}},
+      {"flash_attention heads=1 seq_q=1 seq_k=130 head_dim=272 value_dim=336", {}},
       {"flash_attention batch=3 heads=2 kv_heads=1 seq_q=40 seq_k=72 head_dim=64 causal=true varlen=true", {}},
       {"flash_attention batch=2 heads=1 seq_q=20 seq_k=50 head_dim=64 varlen=true dtype=fp16 out_dtype=fp32", {}},
       {"flash_attention batch=4 heads=1 seq_q=20 seq_k=50 head_dim=64 causal=true varlen=true",
