@@ -20,7 +20,7 @@ static llvm::SmallVector<SharedTile> tilesOf(const Epilogue &epilogue, const Sha
 EpilogueFeed::EpilogueFeed(KernelBuilder &builder, const Epilogue &epilogue, const SharedTile &result,
                            int64_t numConsumers, unsigned consumerWarps, bool sharesSlots)
     : b(builder), epilogue_(epilogue), slice_(TileStore::sliceOf(result)), numSlices_(result.columns / slice_.columns),
-      numSlots_(TileStore::numSlotsOf(result)), sharesSlots_(sharesSlots),
+      numSlots_(TileStore::numSlotsOf(result, epilogue.addend() ? kFedSlices : kFedBiases)), sharesSlots_(sharesSlots),
       ring_(builder, numSlots_, tilesOf(epilogue, slice_), consumerWarps, RingOptions{.banks = numConsumers}) {}
 
 RingPosition EpilogueFeed::load(Value consumer, const RingPosition &position, Value row, Value column) const {

@@ -8,13 +8,17 @@
 
 namespace jitk::kernels {
 
+/// The most slices of a tile that what is added to them is there for, before the consumer asks for it: of a bias alone,
+/// which takes little room, more, since a slice that has to be brought when another one is done comes late.
+inline constexpr int64_t kFedSlices = 2, kFedBiases = 4;
+
 /// The feed of the consumers' part of the tiles, in the slices in which TileStore stores it. A loader role fills it,
 /// each consumer empties its bank, in the same order. `consumer` is its number, i32.
 class EpilogueFeed {
 public:
-  /// Before the roles. `result` is what is stored at a time of a tile; its slices have a slot each, two at most. Where
-  /// the slots are shared, the consumer stages results in those of the addend: it has them before the first slice
-  /// comes, and from the last slices of a tile on until it gives them back.
+  /// Before the roles. `result` is what is stored at a time of a tile; its slices have a slot each, two at most, or
+  /// four where a bias alone is added. Where the slots are shared, the consumer stages results in those of the addend:
+  /// it has them before the first slice comes, and from the last slices of a tile on until it gives them back.
   EpilogueFeed(KernelBuilder &builder, const Epilogue &epilogue, const SharedTile &result, int64_t numConsumers,
                unsigned consumerWarps, bool sharesSlots);
 

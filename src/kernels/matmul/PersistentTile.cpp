@@ -2,7 +2,7 @@
 
 #include "src/kernels/Configuration.h"
 #include "src/kernels/MachineModel.h"
-#include "src/kernels/matmul/Epilogue.h"
+#include "src/kernels/matmul/EpilogueFeed.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
@@ -53,7 +53,8 @@ constexpr int64_t kSplitColumns = 64;   ///< the most of a tile whose K is split
 constexpr int64_t kSwizzledBytes = 128; ///< of a row of a tile: what is loaded of K at a time
 constexpr int64_t kCaptures = 448;      ///< and alignment, where little is left: beside slots that have scales
 constexpr int64_t kBarriersOfSlot = 16;
-constexpr int64_t kBlockOfScales = 128; ///< of K
+constexpr int64_t kReservedBesideBias = 1024; ///< whose slots would take a stage's room else
+constexpr int64_t kBlockOfScales = 128;       ///< of K
 constexpr int64_t kBlocksAtOnce = 4, kScaleBytes = 4;
 constexpr int64_t kMostStages = 16, kFewestStages = 3;
 
@@ -118,7 +119,9 @@ int64_t stagedBytes(const PersistentTile &tile, Problem problem) {
     int64_t slots = tile.rows * (tile.transposed ? row : std::min<int64_t>(2 * 128, row));
     bytes += (part != last || tile.storesAtOnce ? slots : 0) +
              (problem.hasAddend && !(tile.defersStores && problem.outputBytes == 2) ? slots : 0);
-    bytes += problem.hasBias ? tile.numConsumers() * 2 * 128 : 0;
+    int64_t feeds =
+        problem.hasAddend ? kFedSlices : std::clamp<int64_t>(part * problem.outputBytes / 128, 1, kFedBiases);
+    bytes += problem.hasBias ? tile.numConsumers() * feeds * 128 : 0;
     last = part;
   }
   return bytes;
@@ -344,7 +347,7 @@ PersistentTile complete(PersistentTile tile, const Problem &problem) {
                       wavesOf(tile, problem) > 1;
   tile.storesAtOnce = tile.numConsumers() == 2 && !tile.transposed && problem.promotes && problem.outputBytes == 2;
   // Scales that do not come four at a time change threads on their way, through shared memory.
-  int64_t reserved = hasWholeScales(problem) ? kCaptures : kReserved;
+  int64_t reserved = hasWholeScales(problem) ? kCaptures : problem.hasBias ? kReservedBesideBias : kReserved;
   int64_t fitting =
       (kSharedBytes - reserved - stagedBytes(tile, problem)) / (stageBytes(tile, problem) + kBarriersOfSlot);
   tile.stages = std::min(fitting, kMostStages);
