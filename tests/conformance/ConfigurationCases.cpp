@@ -37,9 +37,17 @@ const std::vector<checked::Problem> &chosenConfigurationCases() {
         all.push_back({"fp8_block_matmul " + rows + std::to_string(128 * blocks), {}});
       }
     }
-    // Even tiles of one round: 63 rows of two and 32 of four.
-    for (int columns : {80, 96, 112, 144, 160, 176}) {
-      all.push_back({"matmul m=4000 k=72 b_layout=col n=" + std::to_string(2 * columns - 8), {}});
+    // Of 16 bits up to 192 rows are, in at most two parts.
+    for (int m : {71, 79, 95, 125, 135, 143, 159, 190}) {
+      for (int blocks : {64, 60, 56, 52, 48, 44, 40, 36}) {
+        all.push_back({"matmul b_layout=col n=72 m=" + std::to_string(m) + " k=" + std::to_string(64 * blocks), {}});
+      }
+    }
+    // Even tiles: 63 rows of two and 32 of four; and those of two rounds.
+    for (int columns : {80, 96, 112, 144, 160, 176, 208, 224, 240}) {
+      for (int tiles : {2, 4}) {
+        all.push_back({"matmul m=4000 k=72 b_layout=col n=" + std::to_string(tiles * columns - 8), {}});
+      }
     }
     all.push_back({"matmul m=4000 n=568 k=72 b_layout=col bias=true residual=true", {}});
     all.push_back({"matmul m=4000 n=632 k=72", {}});

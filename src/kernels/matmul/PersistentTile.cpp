@@ -5,6 +5,7 @@
 #include "src/kernels/matmul/EpilogueFeed.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallSet.h"
 #include "llvm/Support/MathExtras.h"
 
 #include <algorithm>
@@ -20,36 +21,52 @@ constexpr double kStreamedBytes = 120e6;              ///< operands that L2 keep
 constexpr double kKeptBytes = 50e6;                   ///< of B that L2 does keep, so that each round of rows finds them
 constexpr double kStreamedL2BytesPerClock = 5300;     ///< measured where they are
 constexpr double kStreamedMemoryBytesPerClock = 2050; ///< the same of memory
-constexpr double kSecondReading = 1.06;       ///< of columns that tiles one below the other read: so much longer
-constexpr double kCoolL2BytesPerClock = 66;   ///< of one, where the card is not at the limit of its power
+constexpr double kSecondReading = 1.06;     ///< of columns that tiles one below the other read: so much longer
+constexpr double kCoolL2BytesPerClock = 66; ///< of one, where the card is not at the limit of its power
+// The same of 16 bits, as fitted to the times of some 600 tiles of 110 problems: perf/results/rows-h200-2026-11-30.md.
+constexpr double kChipL2BytesOf16Bits = 8000, kCoolL2BytesOf16Bits = 83;
 constexpr double kShareThatDrawsAll = 0.6;    ///< of multiprocessors: fewer do not draw all that memory gives
 constexpr double kIdleMultiprocessors = 1.14; ///< measured in fp8: so much longer
 constexpr double kStoredBytesPerClock = 32;   ///< of results, by one, where all store at a time
-constexpr double kMemoryOfPair = 1.025;       ///< measured in 16 bits: so much longer where two consumers wait for it
-constexpr double kUnhidden = 0.15;            ///< of what takes less time than what is the limit
+constexpr double kMemoryOf16Bits = 2700;      ///< fitted: bytes a clock, some of which L2 has
+constexpr double kMemoryOfPair = 1.04;        ///< fitted in 16 bits: so much longer where two consumers wait for it
+constexpr double kUnhidden = 0.18;            ///< fitted in 16 bits: of what takes less time than what is the limit
 constexpr double kLatency = 1000;             ///< of a load from memory under load
-constexpr double kClocksOfZeroRow = 3;        ///< measured: 1.8 ns for a row of 128 bytes past the matrix
-constexpr double kBlockOverhead = 64;         ///< measured: what keeps wgmma waiting between blocks
-constexpr double kPromotionLatency = 100;     ///< from a part's last product to the first use of its sums
+constexpr double kLatencyOf16Bits = 2150;     ///< fitted: until a slot that was given back is full again
+constexpr double kClocksOfZeroRow = 3;        ///< measured in fp8: 1.8 ns for a row of 128 bytes past the matrix
+constexpr double kZeroRowOf16Bits = 1.8;      ///< fitted
+constexpr double kBlockOverhead = 64;         ///< measured in fp8: what keeps wgmma waiting between blocks
+constexpr double kOverheadOfOne = 116, kOverheadOfPair = 100; ///< fitted in 16 bits: the same of one and two consumers
+constexpr double kPromotionLatency = 100;  ///< from a part's last product to the first use of its sums
 constexpr double kClocksOfColumnScale = 3; ///< measured: a row of scales, which every thread loads its columns' part of
 constexpr double kEpilogue = 900, kFill = 1500;
 constexpr double kEpilogueOfColumns = 1500; ///< measured of one consumer whose columns are rows of A
 constexpr double kShareOfFirstTile = 0.15;  ///< of its time, in which nothing else is on its way yet
 constexpr double kSecondStep = 2300;        ///< from the end of one kernel to the start of the next
-constexpr double kClocksOfPart = 14.2;      ///< measured in fp8: of each CTA, where parts of K are short
-constexpr int64_t kFewestSplitBlocks = 4;   ///< of K, in a part
+/// Measured of 16 bits and tiles of 64 x 64: the second step begins so much later where the first one leaves its CTAs
+/// hardly a multiprocessor; of more results it takes so long that it does not count.
+constexpr double kLateSecondStep = 1400;
+constexpr int64_t kFewResults = 1 << 17;
+constexpr double kClocksOfPart = 14.2;    ///< measured in fp8: of each CTA, where parts of K are short
+constexpr int64_t kFewestSplitBlocks = 4; ///< of K, in a part
 constexpr int64_t kMostSplits = 16;
 constexpr double kClusterMeetings = 400; ///< measured: of the CTAs of a cluster, at their start and end
 constexpr double kClusterMeetingsOfFp8 = 460;
 constexpr double kRemoteBytesPerClock = 32; ///< that a multiprocessor stores into the memory of others, in pairs
-constexpr double kSplitMargin = 1.1;        ///< a second kernel and a workspace must gain more than the model errs
-constexpr double kSharedColumns = 0.98;     ///< measured of 192 columns: 0.967 where a multiprocessor has three tiles
-constexpr double kFewestSharedBlocks = 32;  ///< of K: fewer were not measured
-constexpr double kLeftOfClusters = 4;       ///< multiprocessors that clusters of more than two CTAs cannot take
-constexpr int64_t kSumBytes = 4;            ///< of a partial sum
+constexpr double kRemoteBytesOf16Bits = 23;
+constexpr double kSplitMargin = 1.1;       ///< a second kernel and a workspace must gain more than the model errs
+constexpr double kSharedColumns = 0.98;    ///< measured of 192 columns: 0.967 where a multiprocessor has three tiles
+constexpr double kFewestSharedBlocks = 32; ///< of K: fewer were not measured
+/// Multiprocessors that clusters of more than two CTAs cannot take: an H200 runs 30 clusters of 4 at a time, 15 of 8,
+/// as the driver says. One more would come when all others are done.
+constexpr double kLeftOfClusters = 12;
+constexpr int64_t kSumBytes = 4; ///< of a partial sum
 /// Measured of 16 bits: written by all CTAs at the same time, and read by a second kernel that has just begun.
-constexpr double kSumBytesPerClock = 1500;
-constexpr int64_t kSplitColumns = 64;   ///< the most of a tile whose K is split
+constexpr double kSumBytesPerClock = 1200;
+constexpr int64_t kSplitColumns = 64;      ///< the most of a tile whose K is split
+constexpr int64_t kColumnsOfClusters = 96; ///< the same over a cluster, of rows of A: 128 take a third longer
+/// Of tiles whose columns are chosen for the problem: of more rounds the last one weighs little.
+constexpr int64_t kMostEvenRounds = 5;
 constexpr int64_t kSwizzledBytes = 128; ///< of a row of a tile: what is loaded of K at a time
 constexpr int64_t kCaptures = 448;      ///< and alignment, where little is left: beside slots that have scales
 constexpr int64_t kBarriersOfSlot = 16;
@@ -158,16 +175,18 @@ double l2Clocks(const PersistentTile &tile, const Problem &problem) {
   double inside = double(std::min(tile.rows, problem.rows) + std::min(tile.columns, problem.columns));
   double bytes = inside * double(tile.k * problem.elementBytes);
   double together = std::min(kMultiprocessors, double(numTiles(tile, problem) * tile.splits));
-  if ((problem.groups > 0 || (!problem.promotes && tile.splits == 1)) && tile.numConsumers() == 1) {
+  if ((problem.groups > 0 || !problem.promotes) && tile.numConsumers() == 1) {
     // Measured of groups and of 16 bits: what one consumer draws leaves the clocks where they are, and L2 has more to
     // give.
-    return kBlockOverhead + bytes / kCoolL2BytesPerClock;
+    return kBlockOverhead + bytes / (problem.promotes ? kCoolL2BytesPerClock : kCoolL2BytesOf16Bits);
   }
   auto rowBytes = double(problem.k * problem.elementBytes);
   double operands = rowBytes * double(problem.rows + problem.columns);
   double ofB = rowBytes * double(tile.transposed ? problem.rows : problem.columns);
-  bool isStreamed = problem.promotes && operands > kStreamedBytes && ofB > kKeptBytes;
-  double ofChip = isStreamed ? kStreamedL2BytesPerClock : kChipL2BytesPerClock;
+  bool isStreamed = operands > kStreamedBytes && ofB > kKeptBytes;
+  double ofChip = !problem.promotes ? kChipL2BytesOf16Bits
+                  : isStreamed      ? kStreamedL2BytesPerClock
+                                    : kChipL2BytesPerClock;
   return bytes * std::max(1 / kL2BytesPerClock, together / ofChip);
 }
 
@@ -199,10 +218,13 @@ double blockClocks(const PersistentTile &tile, const Problem &problem) {
   if (problem.promotes && tile.transposed) {
     promotions += kClocksOfColumnScale * double(tile.columns);
   }
-  double waits = kBlockOverhead + drainClocks(tile, problem);
+  double overhead = problem.promotes ? kBlockOverhead : tile.numConsumers() == 1 ? kOverheadOfOne : kOverheadOfPair;
+  double waits = overhead + drainClocks(tile, problem);
   double consumer = double(tile.k * problem.elementBytes) / kInstructionBytes * instructions;
   double tensor = std::max(double(tile.numConsumers()) * consumer, consumer + promotions) + waits;
-  return std::max({tensor, l2Clocks(tile, problem), kLatency / double(tile.stages)});
+  // Of 16 bits the slot that is multiplied is no load on its way.
+  double latency = problem.promotes ? kLatency / double(tile.stages) : kLatencyOf16Bits / double(tile.stages - 1);
+  return std::max({tensor, l2Clocks(tile, problem), latency});
 }
 
 /// Of one part of K.
@@ -217,15 +239,18 @@ double sumClocks(const PersistentTile &tile, const Problem &problem) {
     return 0;
   }
   if (tile.clustered) {
-    double rate = tile.transposed ? kRemoteBytesPerClock / 2 : kRemoteBytesPerClock;
+    double rate = problem.promotes ? kRemoteBytesPerClock : kRemoteBytesOf16Bits;
     return (problem.promotes ? kClusterMeetingsOfFp8 : kClusterMeetings) +
-           double(tile.rows * tile.columns * kSumBytes) / rate;
+           double(tile.rows * tile.columns * kSumBytes) / (tile.transposed ? rate / 2 : rate);
   }
   double bytes = 2.0 * double(tile.splits * problem.rows * problem.columns * kSumBytes);
+  bool isCrowded = double(numTiles(tile, problem) * tile.splits) > kMultiprocessors - kLeftOfClusters;
+  bool waits = !problem.promotes && !tile.transposed && isCrowded && problem.rows * problem.columns <= kFewResults;
   // All loads of a short part are on their way at once.
   bool isShort = problem.promotes && blocksOf(tile, problem) <= double(tile.stages);
   double parts = isShort ? kClocksOfPart * double(numTiles(tile, problem) * tile.splits) : 0;
-  return kSecondStep + parts + bytes / (problem.promotes ? kMultiprocessors * kL2BytesPerClock : kSumBytesPerClock);
+  return kSecondStep + (waits ? kLateSecondStep : 0) + parts +
+         bytes / (problem.promotes ? kMultiprocessors * kL2BytesPerClock : kSumBytesPerClock);
 }
 
 /// Of the rows of zeros in tiles that reach past the problem: in all of them where it is smaller than a tile, else in
@@ -238,7 +263,7 @@ double zeroClocks(const PersistentTile &tile, const Problem &problem) {
     return size < ofTile ? waves * past : problem.promotes ? 0 : past / waves;
   };
   double rows = along(problem.rows, tile.rows) + along(problem.columns, tile.columns);
-  return blocksOf(tile, problem) * rows * kClocksOfZeroRow;
+  return blocksOf(tile, problem) * rows * (problem.promotes ? kClocksOfZeroRow : kZeroRowOf16Bits);
 }
 
 double epilogueClocks(const PersistentTile &tile, const Problem &problem) {
@@ -294,7 +319,7 @@ double memoryClocks(const PersistentTile &tile, const Problem &problem) {
   double results = double(problem.rows * problem.columns * problem.outputBytes) *
                    (problem.hasAddend || problem.updatesOutput ? 2 : 1);
   bool isStreamed = problem.promotes && problem.groups == 0 && operands > kStreamedBytes;
-  double rate = isStreamed ? kStreamedMemoryBytesPerClock : kMemoryBytesPerClock;
+  double rate = isStreamed ? kStreamedMemoryBytesPerClock : problem.promotes ? kMemoryBytesPerClock : kMemoryOf16Bits;
   double exposed =
       problem.promotes ? kEpilogue : double(tile.rows * tile.columns * problem.outputBytes) / kStoredBytesPerClock;
   return memoryShare(tile, problem) * (operands + results) / rate + exposed + kFill;
@@ -316,8 +341,8 @@ PersistentTile::Mix mixOf(const PersistentTile &tile, const Problem &problem) {
   constexpr auto kCtas = int64_t(kMultiprocessors);
   int64_t rows = llvm::divideCeil(problem.rows, tile.rows), numWide = numTiles(tile, problem) / kCtas * kCtas;
   int64_t columns = tile.parts().front();
-  if (columns == tile.columns || tile.transposed || tile.splits > 1 || problem.promotes || problem.hasAddend ||
-      !problem.isStatic) {
+  if (columns == tile.columns || tile.numConsumers() == 1 || tile.transposed || tile.splits > 1 || problem.promotes ||
+      problem.hasAddend || !problem.isStatic) {
     return {};
   }
   auto narrowBeside = [&](int64_t wide) {
@@ -361,6 +386,10 @@ PersistentTile complete(PersistentTile tile, const Problem &problem) {
   tile.mix = mixOf(tile, problem);
   double side = std::sqrt(kMultiprocessors * double(tile.columns) / double(tile.rows));
   tile.groupRows = int64_t(llvm::bit_floor(std::max<uint64_t>(1, uint64_t(side))));
+  if (!problem.promotes && wavesOf(tile, problem) == 1) {
+    // All tiles run at a time anyway: CTAs whose numbers are neighbours share more, measured.
+    tile.groupRows = std::min<int64_t>(tile.groupRows, 4);
+  }
   return tile;
 }
 
@@ -407,14 +436,14 @@ static int64_t coveringColumns(int64_t size) {
   return tile.columns;
 }
 
-/// Columns that cut a matrix of known sizes into even tiles of so many rows, where one round takes them all and as many
-/// of the usual columns would leave multiprocessors idle; 0 where there are none. In 16 bits: a part of 16 columns has
+/// Columns that cut a matrix of known sizes into even tiles of so many rows, where so many rounds take them all and the
+/// usual columns would leave multiprocessors idle; 0 where there are none. In 16 bits: a part of 16 columns has
 /// no scale. At most three parts, each of which is loaded and stored by itself; two, of the larger tiles, where each
 /// has a product of its own.
-static int64_t evenColumns(const Problem &problem, int64_t rows) {
-  constexpr int64_t kSmallestPart = 16, kMost = 192;
+static int64_t evenColumns(const Problem &problem, int64_t rows, int64_t rounds) {
+  constexpr int64_t kSmallestPart = 16, kFewest = 64, kMost = 256, kLeastInside = 4;
   constexpr size_t kMostParts = 3;
-  auto atOnce = int64_t(kMultiprocessors) / int64_t(llvm::divideCeil(problem.rows, rows));
+  int64_t atOnce = rounds * int64_t(kMultiprocessors) / int64_t(llvm::divideCeil(problem.rows, rows));
   if (problem.promotes || !problem.isStatic || atOnce == 0) {
     return 0;
   }
@@ -422,7 +451,11 @@ static int64_t evenColumns(const Problem &problem, int64_t rows) {
                          .columns = int64_t(llvm::alignTo(llvm::divideCeil(problem.columns, atOnce), kSmallestPart))};
   size_t numParts = tile.parts().size();
   bool isServed = canJoinParts(tile, problem) ? numParts <= kMostParts : numParts == 2 && tile.numConsumers() == 2;
-  return tile.columns > rows && tile.columns < kMost && isServed && numParts > 1 ? tile.columns : 0;
+  bool isNew = tile.columns > kFewest && tile.columns < kMost && tile.columns != 192 && numParts > 1;
+  // Measured: a tile that lies mostly outside takes half as long again.
+  int64_t ofLast = problem.columns % tile.columns;
+  isServed = isServed && (ofLast == 0 || kLeastInside * ofLast >= tile.columns);
+  return isNew && isServed ? tile.columns : 0;
 }
 
 /// Whether K can be cut into so many parts of whole blocks, none of them empty or too short to pay. Of fp8 each has as
@@ -438,9 +471,9 @@ static bool canCut(const PersistentTile &tile, const Problem &problem, int64_t p
 /// The ways to split K: not at all, and into parts where one wave takes them all.
 static llvm::SmallVector<int64_t> splitsOf(const PersistentTile &tile, const Problem &problem) {
   llvm::SmallVector<int64_t> ways = {1};
-  // Measured: partial sums of two consumers, or in 16 bits of more columns, take longer than they spare. In 16 bits
-  // fewer columns, where they are not all that there are, load too much for each product.
-  bool hasColumns = tile.transposed ? tile.columns <= kSplitColumns : tile.columns == kSplitColumns;
+  // Measured: partial sums of two consumers, or in 16 bits of more columns, where they are not all that there are, take
+  // longer than they spare. Fewer columns load too much for each product.
+  bool hasColumns = tile.transposed || tile.columns == kSplitColumns;
   for (int64_t splits = 2; splits <= kMostSplits && (problem.promotes || hasColumns); ++splits) {
     if (canCut(tile, problem, splits) && double(numTiles(tile, problem) * splits) <= kMultiprocessors) {
       ways.push_back(splits);
@@ -455,8 +488,9 @@ static llvm::SmallVector<int64_t> splitsOf(const PersistentTile &tile, const Pro
 static llvm::SmallVector<int64_t> clusterSplitsOf(const PersistentTile &tile, const Problem &problem) {
   llvm::SmallVector<int64_t> ways;
   bool sharesNothing = tile.transposed || problem.rows <= tile.rows;
+  int64_t mostColumns = tile.transposed ? kColumnsOfClusters : kSplitColumns;
   for (int64_t splits = problem.promotes ? 2 : 4; splits <= 8; splits *= 2) {
-    if (tile.columns <= kSplitColumns && sharesNothing && canCut(tile, problem, splits) &&
+    if (tile.columns <= mostColumns && sharesNothing && canCut(tile, problem, splits) &&
         double(numTiles(tile, problem) * splits) <= kMultiprocessors - (splits > 2 ? kLeftOfClusters : 0)) {
       ways.push_back(splits);
     }
@@ -496,11 +530,11 @@ llvm::SmallVector<PersistentTile> persistentTiles(const Description &description
   };
   // Few rows of A: all of them are the columns of a tile. Of a column-major A they are not: few of those lie side by
   // side.
-  constexpr int64_t kFewRows = 64;
+  const int64_t fewRows = problemOf(description, /*transposed=*/true).promotes ? 64 : 192;
   int64_t m = assumedSize(description.dimension("m"));
   bool isColumnMajorA = description.op() == "matmul" && description.word("a_layout") == "col";
   for (int64_t rows : {64, 128}) {
-    if (m <= kFewRows && !isColumnMajorA) {
+    if (m <= fewRows && !isColumnMajorA) {
       add({.rows = rows, .columns = coveringColumns(m), .transposed = true});
     }
   }
@@ -513,8 +547,12 @@ llvm::SmallVector<PersistentTile> persistentTiles(const Description &description
     add({.rows = 128, .columns = 192, .sharers = 2});
   }
   for (int64_t rows : {64, 128}) {
-    if (int64_t columns = evenColumns(problemOf(description, /*transposed=*/false), rows)) {
-      add({.rows = rows, .columns = columns});
+    llvm::SmallSet<int64_t, 8> known;
+    for (int64_t rounds = 1; rounds <= kMostEvenRounds; ++rounds) {
+      int64_t columns = evenColumns(problemOf(description, /*transposed=*/false), rows, rounds);
+      if (columns != 0 && known.insert(columns).second) {
+        add({.rows = rows, .columns = columns});
+      }
     }
   }
   // From few rows to many: of equals the first stays first.

@@ -9,7 +9,7 @@
 //               one's products hide; what lies between blocks
 //     l2        bytes of the operands that lie inside of the matrices, at what one multiprocessor gets from L2, or all
 //               that have tiles together; of one consumer, which leaves the clocks where they are, at what one gets
-//     latency   of memory: so many stages are in flight
+//     latency   of memory: so many stages are in flight, one less in 16 bits
 //   tiles  = waves * (blocks * block + epilogue) + fill; the last wave may be one of narrower tiles
 //   memory = bytes / memory bandwidth + stores + fill; longer where multiprocessors draw nothing in the last round
 //     stores    the results of a tile, which all multiprocessors store at the end, and nothing hides
@@ -19,11 +19,12 @@
 //     sums      where K is split over CTAs, so that few tiles fill the multiprocessors: a second kernel, and partial
 //               sums written to and read from L2; or meetings of a cluster's CTAs and partial sums between them
 //
-// Groups of rows have a B each, and constants of their own, as measured.
+// Groups of rows have a B each, and constants of their own, as measured. So have 16 bits and fp8 where they differ:
+// those of 16 bits are fitted to the times of some 600 tiles (perf/results/rows-h200-2026-11-30.md).
 //
-// Only tiles of one consumer and few columns have K split: what the sums of larger ones take at once, at the end, is
-// more than they spare of the operands. The candidate with the least total wins; of equals the one that leaves the
-// multiprocessors more idle.
+// Only tiles of one consumer and few columns, or all rows of A, have K split: what the sums of larger ones take at
+// once, at the end, is more than they spare of the operands. The candidate with the least total wins; of equals the one
+// that leaves the multiprocessors more idle.
 
 #pragma once
 

@@ -82,8 +82,10 @@ TEST_CASE("every tile that the model can choose gives the product") {
   unsigned number = 0;
   auto checkTile = [&](PersistentTile tile, int m, int n) {
     // One tile and a part of one in each direction, three blocks of K and a part of one, through three slots.
-    Problem problem = {
-        m, n, 200, number % 2 == 0 || tile.joinsParts, number % 3 == 0 ? "fp32" : "bf16", number % 4 < 2};
+    bool isWide = number % 3 == 0 && tile.columns < 248;
+    // Three slots beside fp32 results of five parts, or fp32 addends of the widest tiles, would not fit.
+    bool addsMore = number % 4 < 2 && !(isWide && tile.columns >= 192);
+    Problem problem = {m, n, 200, number % 2 == 0 || tile.joinsParts, isWide ? "fp32" : "bf16", addsMore};
     auto mode = number % 2 ? emulator::AsyncMode::Immediate : emulator::AsyncMode::Deferred;
     tile.stages = 3;
     tile.groupRows = 2;
@@ -100,16 +102,17 @@ TEST_CASE("every tile that the model can choose gives the product") {
     if (rows == 128) {
       checkTile({.rows = rows, .columns = 144}, int(rows) + 40, 144 + 24);
       checkTile({.rows = rows, .columns = 160}, int(rows) + 40, 160 + 136);
+      checkTile({.rows = rows, .columns = 80}, int(rows) + 40, 80 + 24);
     }
     // One product of all parts, of which the second tile may have the first few columns.
-    for (int64_t columns : {72, 112, 144, 192, 248}) {
+    for (int64_t columns : {72, 112, 144, 192, 208, 224, 248}) {
       checkTile({.rows = rows, .columns = columns, .joinsParts = true}, int(rows) + 40, int(columns) + 24);
     }
     checkTile({.rows = rows, .columns = 40, .transposed = true, .joinsParts = true}, 37, int(rows) + 24);
     check({int(rows) + 40, 216, 200, false, "bf16"}, {.rows = rows, .columns = 192, .joinsParts = true, .stages = 3},
           {deviceOptions(emulator::AsyncMode::Deferred, 1, 3)});
     // Few rows of A are the columns; none beside them, and one more tile.
-    for (int64_t columns : {8, 24, 40, 48, 64}) {
+    for (int64_t columns : {8, 24, 40, 48, 64, 96, 136, 192}) {
       checkTile({.rows = rows, .columns = columns, .transposed = true}, int(columns) - 3, int(rows) + 24);
     }
     checkTile({.rows = rows, .columns = 16, .transposed = true}, 21, int(rows) + 24);
@@ -171,6 +174,8 @@ TEST_CASE("the CTAs of a cluster add up their parts of K") {
   checkCluster({5, 136, 504, true, "bf16", true}, {.rows = 64, .columns = 8, .transposed = true}, 4);
   checkCluster({21, 72, 296, false, "fp32"}, {.rows = 64, .columns = 24, .transposed = true}, 2);
   checkCluster({60, 72, 1000, true, "bf16"}, {.rows = 64, .columns = 64, .transposed = true}, 8);
+  checkCluster({90, 72, 1000, true, "bf16"}, {.rows = 64, .columns = 96, .transposed = true}, 4);
+  checkCluster({128, 72, 1000, false, "bf16"}, {.rows = 64, .columns = 128, .transposed = true}, 8);
 }
 
 TEST_CASE("as many CTAs as tiles, fewer, and more multiprocessors than tiles") {

@@ -1,6 +1,7 @@
 #include "src/kernels/matmul/PersistentMatmul.h"
 #include "src/ops/OpSchema.h"
 
+#include <algorithm>
 #include <doctest/doctest.h>
 
 using namespace jitk;
@@ -31,10 +32,10 @@ TEST_CASE("smaller products take tiles that fill the multiprocessors") {
   // As many tiles as multiprocessors, or nearly: 8 x 16 of 128 x 64, or as many of 64 x 128.
   PersistentTile cube = choose("m=1024 n=1024 k=1024");
   CHECK(cube.rows * cube.columns == 128 * 64);
-  // 11 tiles of 192 columns cover what 9 of 256 exceed.
+  // 12 tiles of 176 columns in each of 32 rows are three rounds.
   PersistentTile uneven = choose("m=4096 n=2112 k=7168 b_layout=col");
   CHECK(uneven.rows == 128);
-  CHECK(uneven.columns == 192);
+  CHECK(uneven.columns == 176);
 }
 
 TEST_CASE("few tiles split K so that they fill the multiprocessors") {
@@ -47,13 +48,17 @@ TEST_CASE("few tiles split K so that they fill the multiprocessors") {
   // In small tiles and few parts, as was measured.
   auto nameOf = [](const char *attributes) { return choose(attributes).name(); };
   CHECK(nameOf("m=128 n=2112 k=7168 b_layout=col") == "64x64.k2");
-  CHECK(nameOf("m=256 n=512 k=7168 b_layout=col") == "64x64.k3");
+  CHECK(nameOf("m=256 n=512 k=7168 b_layout=col") == "64x64.k4");
+  CHECK(nameOf("m=128 n=576 k=7168 b_layout=col") == "64x64.k6");
+  CHECK(nameOf("m=96 n=2112 k=7168 b_layout=col") == "64x96.t.k3");
   // Over the CTAs of a cluster where no two tiles share columns of B.
   CHECK(nameOf("m=64 n=576 k=7168 b_layout=col") == "64x64.c8");
   CHECK(nameOf("m=16 n=576 k=7168 b_layout=col") == "64x16.t.c8");
   CHECK(nameOf("m=1 n=576 k=7168 b_layout=col") == "64x8.t.c8");
   CHECK(nameOf("m=1 n=2112 k=7168 b_layout=col") == "64x8.t.k4");
-  CHECK(nameOf("m=16 n=2112 k=7168 b_layout=col") == "64x16.t.k3");
+  CHECK(nameOf("m=16 n=2112 k=7168 b_layout=col") == "64x16.t.k4");
+  // 32 clusters of 4 do not run at a time.
+  CHECK(nameOf("m=16 n=2048 k=4096 b_layout=col") == "64x16.t.k3");
   // Enough tiles, little K, or bound by memory.
   for (const char *many : {"m=4096 n=2112 k=7168 b_layout=col", "m=128 n=128 k=128", "m=1024 n=1024 k=1024",
                            "m=128 n=7168 k=2048 b_layout=col", "m=1 n=7168 k=16384 b_layout=col"}) {
@@ -74,7 +79,10 @@ TEST_CASE("columns that tiles do not cut evenly are cut into even ones where one
   // Two rows of tiles: 64 tiles to a row. One product takes the three parts.
   CHECK(choose("m=128 n=7168 k=2048 b_layout=col").name() == "64x112");
   CHECK(choose("m=128 n=7168 k=2048 b_layout=col").joinsParts);
-  CHECK(choose("m=2048 n=640 k=7168 b_layout=col").name() == "64x160");
+  CHECK(choose("m=2048 n=640 k=7168 b_layout=col").name() == "128x80");
+  // Two and more rounds.
+  CHECK(choose("m=768 n=9216 k=2048 b_layout=col").name() == "128x144");
+  CHECK(choose("m=384 n=4096 k=7168 b_layout=col").name() == "128x96");
   // The last tile would lie mostly outside.
   CHECK(choose("m=1024 n=576 k=7168 b_layout=col").name() == "128x64");
   // With row-major B each part has a product of its own: 176 columns have three; 192 are as many as there are anyway.
@@ -93,8 +101,10 @@ TEST_CASE("what memory feeds is stored in small tiles") {
 
 TEST_CASE("where the last round would be short its tiles are narrower") {
   // 32 rows of tiles, 11 tiles of 192 columns wide: two rounds of 132 and 88 tiles, or two and 132 of 128.
-  PersistentTile uneven = choose("m=4096 n=2112 k=7168 b_layout=col");
-  CHECK(uneven.mix == PersistentTile::Mix{20, {9, 7}, {3, 6}});
+  llvm::SmallVector<PersistentTile> all = persistentTiles(describe("m=4096 n=2112 k=7168 b_layout=col"));
+  const auto *uneven = std::ranges::find(all, "128x192", &PersistentTile::name);
+  REQUIRE(uneven != all.end());
+  CHECK(uneven->mix == PersistentTile::Mix{20, {9, 7}, {3, 6}});
   unsigned numMixed = 0;
   for (int m : {500, 1000, 2048, 4000, 4096, 8192}) {
     for (int n : {576, 1536, 2112, 3072, 4096, 4608, 7168}) {
@@ -150,7 +160,7 @@ TEST_CASE("few rows of A become the columns of a tile, in eights") {
     CHECK(tile.columns == columns);
     CHECK(tile.stages >= 10);
   }
-  CHECK_FALSE(choose("m=65 n=7168 k=16384 b_layout=col").transposed);
+  CHECK_FALSE(choose("m=193 n=7168 k=16384 b_layout=col").transposed);
 }
 
 TEST_CASE("rows that are known at launch only have a tile for few of them, and one for many") {
