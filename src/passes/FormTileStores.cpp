@@ -31,6 +31,8 @@ using namespace jitk::ir;
 
 /// A slice of columns is a row of the swizzle pattern.
 static constexpr int64_t kSliceBytes = 128, kMostSlots = 2, kMostRows = 256;
+/// Of a product, that a warp has: warps that lie side by side would exchange a tile to split it into slices.
+static constexpr int64_t kRowsOfWarp = 16;
 
 namespace {
 
@@ -258,7 +260,8 @@ static std::optional<ttg::MemDescType> sliceTypeOf(tt::StoreOp store) {
   }
   unsigned bits = type.getElementTypeBitWidth();
   int64_t rows = type.getDimSize(0), columns = kSliceBytes * 8 / bits;
-  if ((bits != 16 && bits != 32) || rows > kMostRows || type.getDimSize(1) % columns != 0) {
+  if ((bits != 16 && bits != 32) || rows > kMostRows || rows < kRowsOfWarp * ttg::lookupNumWarps(store) ||
+      type.getDimSize(1) % columns != 0) {
     return std::nullopt;
   }
   return tileBufferType({rows, columns}, type.getElementType());

@@ -65,7 +65,8 @@ def FormTileStores : Pass<"jitk-form-tile-stores", "mlir::ModuleOp"> {
     slices for each. The tile, its matrix and the mask are as --jitk-pipeline-copies wants them of what it copies, with a
     stride of 1 or more. No other op of the function may use the tensor, or memory that may be any: nothing keeps the copies
     in flight in order with those, nor with each other, so that each loop around must have a part in where a tile lies.
-    Stores of one type share their slots; where there is no room for those, threads store.
+    Stores of one type share their slots; where there is no room for those, or where warps have fewer than 16 rows each,
+    threads store.
 
     After --convert-common-ir-to-ttgir; before --jitk-pipeline-copies, which counts the slots when it chooses stages, and
     before --jitk-assign-layouts.

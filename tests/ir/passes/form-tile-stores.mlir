@@ -653,4 +653,38 @@ tt.func public @carried(%x: !x, %y: !y, %z: !tt.ptr<bf16> {jitk.tensor, tt.divis
   }
   tt.return %last : !sums
 }
+
+// The warps of a tile of few rows lie side by side: each slice would be of some of them.
+// CHECK-LABEL: tt.func public @side_by_side
+// CHECK-NOT: tma
+// CHECK: tt.store
+tt.func public @side_by_side(%x: tensor<64x64xbf16>, %y: tensor<64x512xbf16>, %z: !tt.ptr<bf16> {jitk.tensor, tt.divisibility = 16 : i32}, %first: i32, %end: i32, %step: i32, %k: i32) {
+  %c0 = arith.constant 0 : i32
+  %c64 = arith.constant 64 : i32
+  %c128 = arith.constant 128 : i32
+  %zero = arith.constant dense<0.0> : tensor<64x512xf32>
+  %stride = arith.constant dense<512> : tensor<64x1xi32>
+  %r128 = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32>
+  %r256 = tt.make_range {end = 544 : i32, start = 32 : i32} : tensor<512xi32>
+  %c = tt.expand_dims %r256 {axis = 0 : i32} : tensor<512xi32> -> tensor<1x512xi32>
+  %cols = tt.broadcast %c : tensor<1x512xi32> -> tensor<64x512xi32>
+  %zs = tt.splat %z : !tt.ptr<bf16> -> tensor<64x1x!tt.ptr<bf16>>
+  scf.for %t = %first to %end step %step : i32 {
+    %row = arith.muli %t, %c128 : i32
+    %rows = tt.splat %row : i32 -> tensor<64xi32>
+    %rs = arith.addi %rows, %r128 : tensor<64xi32>
+    %rc = tt.expand_dims %rs {axis = 1 : i32} : tensor<64xi32> -> tensor<64x1xi32>
+    %ro = arith.muli %rc, %stride : tensor<64x1xi32>
+    %zr = tt.addptr %zs, %ro : tensor<64x1x!tt.ptr<bf16>>, tensor<64x1xi32>
+    %zw = tt.broadcast %zr : tensor<64x1x!tt.ptr<bf16>> -> tensor<64x512x!tt.ptr<bf16>>
+    %pz = tt.addptr %zw, %cols : tensor<64x512x!tt.ptr<bf16>>, tensor<64x512xi32>
+    %sum = scf.for %i = %c0 to %k step %c64 iter_args(%acc = %zero) -> (tensor<64x512xf32>) : i32 {
+      %d = tt.dot %x, %y, %acc : tensor<64x64xbf16> * tensor<64x512xbf16> -> tensor<64x512xf32>
+      scf.yield %d : tensor<64x512xf32>
+    }
+    %h = arith.truncf %sum : tensor<64x512xf32> to tensor<64x512xbf16>
+    tt.store %pz, %h : tensor<64x512x!tt.ptr<bf16>>
+  }
+  tt.return
+}
 }
