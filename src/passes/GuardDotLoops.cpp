@@ -5,6 +5,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Matchers.h"
 
@@ -68,11 +69,40 @@ void guard(scf::ForOp loop, ttng::WarpGroupDotWaitOp wait) {
     result.replaceUsesWithIf(merged, [&](OpOperand &use) { return use.getOwner() != wait; });
   }
   b.setInsertionPointToStart(branch.elseBlock());
+  // With an effect, so that the path keeps a block of its own: else what it yields is put into registers in front of
+  // the branch, where the registers that the loop's results go to are still in use.
+  ttng::FenceAsyncSharedOp::create(b, loc, /*bCluster=*/false);
   scf::YieldOp::create(b, loc, skipped);
   b.setInsertionPointToStart(branch.thenBlock());
   auto yield = scf::YieldOp::create(b, loc, results);
   loop->moveBefore(yield);
   wait->moveBefore(yield);
+}
+
+/// The product that adds to what the loop carries from zeros on, if nothing else reads that. Not one that is added to
+/// its sums by instructions of their own.
+ttng::WarpGroupDotOp productOnZeros(scf::ForOp loop, BlockArgument sum) {
+  auto dot = dyn_cast_or_null<ttng::WarpGroupDotOp>(sum.hasOneUse() ? *sum.user_begin() : nullptr);
+  bool isOnZeros = matchPattern(loop.getTiedLoopInit(sum)->get(), m_AnyZeroFloat());
+  bool isMatch = isOnZeros && dot && dot->getBlock() == loop.getBody() && dot.getC() == sum && !dot.getUseC();
+  return isMatch && !dot.needsPartialAccumulator() ? dot : nullptr;
+}
+
+/// Makes the first product of a loop that runs overwrite its accumulators, so that nobody clears them.
+void overwriteZeros(scf::ForOp loop, ttng::WarpGroupDotWaitOp wait) {
+  for (Value input : wait.getInputs()) {
+    BlockArgument sum = input.getDefiningOp() == loop ? loop.getTiedLoopRegionIterArg(cast<OpResult>(input)) : nullptr;
+    ttng::WarpGroupDotOp dot = sum ? productOnZeros(loop, sum) : nullptr;
+    if (!dot) {
+      continue;
+    }
+    OpBuilder b(dot);
+    Value isLater =
+        arith::CmpIOp::create(b, dot.getLoc(), arith::CmpIPredicate::ne, loop.getInductionVar(), loop.getLowerBound());
+    dot.getUseCMutable().assign(isLater);
+    b.setInsertionPoint(loop);
+    loop.getTiedLoopInit(sum)->set(ub::PoisonOp::create(b, loop.getLoc(), sum.getType()));
+  }
 }
 
 class GuardDotLoops : public impl::GuardDotLoopsBase<GuardDotLoops> {
@@ -81,10 +111,14 @@ public:
     SmallVector<scf::ForOp> loops;
     getOperation()->walk([&](scf::ForOp loop) { loops.push_back(loop); });
     for (scf::ForOp loop : loops) {
-      ttng::WarpGroupDotWaitOp wait = mayBeSkipped(loop) ? waitBehind(loop) : nullptr;
-      if (wait) {
+      ttng::WarpGroupDotWaitOp wait = waitBehind(loop);
+      if (!wait) {
+        continue;
+      }
+      if (mayBeSkipped(loop)) {
         guard(loop, wait);
       }
+      overwriteZeros(loop, wait);
     }
   }
 };

@@ -143,11 +143,12 @@ def GuardDotLoops : Pass<"jitk-guard-dot-loops", "mlir::ModuleOp"> {
   let description = [{
     Where a loop leaves warpgroup products in flight for a `ttng.warp_group_dot_wait` behind it, loop and wait go into an
     `scf.if` that asks whether the loop runs at all. The accumulators' initial values then meet the products' after the wait:
-    the assembler serializes the products of a loop whose accumulators other instructions may define before the wait.
+    the assembler serializes the products of a loop whose accumulators other instructions may define before the wait. The
+    first product of a loop whose accumulators begin as zeros overwrites them.
 
     Before --jitk-allocate-shared-memory; on loops that are still structured.
   }];
-  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::scf::SCFDialect"];
+  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::scf::SCFDialect", "mlir::ub::UBDialect"];
 }
 
 def AllocateWarpGroups : Pass<"jitk-allocate-warp-groups", "mlir::ModuleOp"> {
