@@ -13,6 +13,7 @@
 #include "src/passes/Passes.h"
 #include "src/passes/SharedBuffers.h"
 #include "src/passes/layouts/TargetCapability.h"
+#include "src/passes/pipelining/CopyGroups.h"
 #include "src/passes/pipelining/GlobalWrites.h"
 #include "src/passes/pipelining/ProductLoops.h"
 #include "src/passes/pipelining/TileSource.h"
@@ -52,15 +53,23 @@ struct TileStoring {
   int64_t numSlots() { return std::min(type().getDimSize(1) / sliceColumns(), kMostSlots); }
   /// Of slices that have a slot each.
   int64_t numGroups() { return type().getDimSize(1) / sliceColumns() / numSlots(); }
+  ArrayRef<Value> ofGroup(ArrayRef<Value> slices, int64_t group) {
+    return slices.slice(size_t(group * numSlots()), size_t(numSlots()));
+  }
   ttg::MemDescType slotsType();
 };
 
 /// The slots of a loop's stores, which those of one type share.
 using Slots = llvm::DenseMap<Type, Value>;
 
-/// Results on their way: their slices, and the element of the matrix where they begin.
+/// Results on their way: their slices, and of what the coordinates of their tile are computed.
 struct Results {
   SmallVector<Value> slices;
+  SmallVector<Value> place;
+};
+
+/// An element of the matrix.
+struct Element {
   Value row, column;
 };
 
@@ -77,14 +86,21 @@ public:
 
 private:
   void makeSlots();
+  /// Finds what the coordinates are computed of: the tile's number, or what they are sums of if there is no other way.
+  void findPlace();
+  SmallVector<Value> placeNow();
   /// Where the store stands.
   Results takeResults();
   Results pack(const Results &results);
-  /// A group of slices to global memory, where the insertion point is.
-  void copyOut(const Results &results, int64_t group);
-  void copyOut(const Results &results);
-  /// The same of packed ones, where `condition` is true; of the group given, or all.
-  void copyOutPacked(Value condition, const Results &results, std::optional<int64_t> group = {});
+  /// What comes of `write` where the condition is true, which it leaves the insertion point in.
+  void writeIf(Value condition, llvm::function_ref<void()> write);
+  /// The element of the matrix where results begin.
+  Element elementOf(const Results &results);
+  /// A group of slices to global memory.
+  void copyOut(ArrayRef<Value> slices, const Element &first, int64_t group);
+  /// The same of words.
+  void copyOutPacked(const Results &results, const Element &first, int64_t group);
+  void copyOutPacked(const Results &results);
   Results carry(const Results &packed);
   Value compare(arith::CmpIPredicate predicate, Value lhs, Value rhs) {
     return arith::CmpIOp::create(rewriter_, loc_, predicate, lhs, rhs);
@@ -92,10 +108,12 @@ private:
   Value both(Value lhs, Value rhs) { return arith::AndIOp::create(rewriter_, loc_, lhs, rhs); }
   /// The induction variable in iteration `number` of a loop.
   Value iterationOf(scf::ForOp loop, int64_t number);
+  static arith::CmpIPredicate lessIn(scf::ForOp loop) {
+    return loop.getUnsignedCmp() ? arith::CmpIPredicate::ult : arith::CmpIPredicate::slt;
+  }
   /// Whether a loop has an iteration of that number.
   Value hasIteration(scf::ForOp loop, int64_t number) {
-    auto less = loop.getUnsignedCmp() ? arith::CmpIPredicate::ult : arith::CmpIPredicate::slt;
-    return compare(less, iterationOf(loop, number), loop.getUpperBound());
+    return compare(lessIn(loop), iterationOf(loop, number), loop.getUpperBound());
   }
   Value i32(int64_t value) { return arith::ConstantIntOp::create(rewriter_, loc_, value, 32); }
 
@@ -105,6 +123,7 @@ private:
   Location loc_;
   Value &slots_; ///< null until they are there
   Value map_;
+  std::optional<IterationSlice> ofNumber_; ///< from the tile's number to the coordinates
 };
 
 } // namespace
@@ -126,11 +145,23 @@ void StoreWriter::makeSlots() {
 
 Results StoreWriter::takeResults() {
   rewriter_.setInsertionPoint(storing_.store);
-  Results results;
-  results.row = storing_.tile.row.at(rewriter_, loc_, {});
-  results.column = storing_.tile.column.at(rewriter_, loc_, {});
-  results.slices = tt::splitColumns(rewriter_, loc_, storing_.store.getValue(), storing_.sliceColumns());
-  return results;
+  return {tt::splitColumns(rewriter_, loc_, storing_.store.getValue(), storing_.sliceColumns()), placeNow()};
+}
+
+void StoreWriter::findPlace() {
+  ofNumber_ = sliceOfSources(loop_.tiles, placeNow());
+  if (ofNumber_ && !ofNumber_->carried.empty()) {
+    ofNumber_.reset();
+  }
+}
+
+SmallVector<Value> StoreWriter::placeNow() {
+  if (ofNumber_) {
+    return {loop_.tiles.getInductionVar()};
+  }
+  SmallVector<Value> terms = storing_.tile.row.terms;
+  llvm::append_range(terms, storing_.tile.column.terms);
+  return terms;
 }
 
 Results StoreWriter::pack(const Results &results) {
@@ -148,49 +179,55 @@ Value StoreWriter::iterationOf(scf::ForOp loop, int64_t number) {
   return rewriter_.createOrFold<arith::AddIOp>(loc_, loop.getLowerBound(), distance);
 }
 
-void StoreWriter::copyOut(const Results &results, int64_t group) {
+void StoreWriter::writeIf(Value condition, llvm::function_ref<void()> write) {
+  auto branch = scf::IfOp::create(rewriter_, loc_, condition, /*withElseRegion=*/false);
+  OpBuilder::InsertionGuard guard(rewriter_);
+  rewriter_.setInsertionPointToStart(branch.thenBlock());
+  write();
+}
+
+Element StoreWriter::elementOf(const Results &results) {
+  IRMapping place;
+  place.map(placeNow(), results.place);
+  for (Operation *op : ofNumber_ ? ofNumber_->ops.getArrayRef() : ArrayRef<Operation *>()) {
+    rewriter_.clone(*op, place);
+  }
+  return {storing_.tile.row.at(rewriter_, loc_, place), storing_.tile.column.at(rewriter_, loc_, place)};
+}
+
+void StoreWriter::copyOut(ArrayRef<Value> slices, const Element &first, int64_t group) {
   // The copies before have read their slots.
   ttng::TMAStoreWaitOp::create(rewriter_, loc_, /*pendings=*/0u);
   SmallVector<Value> slots;
-  for (int64_t number = 0; number < storing_.numSlots(); ++number) {
-    slots.push_back(ttg::MemDescIndexOp::create(rewriter_, loc_, storing_.sliceType, slots_, i32(number)));
-    Value slice = results.slices[size_t(group * storing_.numSlots() + number)];
+  for (auto [number, slice] : llvm::enumerate(slices)) {
+    slots.push_back(ttg::MemDescIndexOp::create(rewriter_, loc_, storing_.sliceType, slots_, i32(int64_t(number))));
     ttg::LocalStoreOp::create(rewriter_, loc_, slice, slots.back());
   }
   for (auto [number, slot] : llvm::enumerate(slots)) {
     int64_t offset = (group * storing_.numSlots() + int64_t(number)) * storing_.sliceColumns();
-    Value column = arith::AddIOp::create(rewriter_, loc_, results.column, i32(offset));
-    ttng::AsyncTMACopyLocalToGlobalOp::create(rewriter_, loc_, map_, ValueRange{results.row, column}, slot);
+    Value column = arith::AddIOp::create(rewriter_, loc_, first.column, i32(offset));
+    ttng::AsyncTMACopyLocalToGlobalOp::create(rewriter_, loc_, map_, ValueRange{first.row, column}, slot);
   }
 }
 
-void StoreWriter::copyOut(const Results &results) {
+void StoreWriter::copyOutPacked(const Results &results, const Element &first, int64_t group) {
+  auto words = storing_.ofGroup(results.slices, group);
+  SmallVector<Value> slices = llvm::map_to_vector(
+      words, [&](Value slice) { return tt::unpackPairs(rewriter_, loc_, slice, storing_.type().getElementType()); });
+  copyOut(slices, first, group);
+}
+
+void StoreWriter::copyOutPacked(const Results &results) {
+  Element first = elementOf(results);
   for (int64_t group = 0; group < storing_.numGroups(); ++group) {
-    copyOut(results, group);
-  }
-}
-
-void StoreWriter::copyOutPacked(Value condition, const Results &results, std::optional<int64_t> group) {
-  auto branch = scf::IfOp::create(rewriter_, loc_, condition, /*withElseRegion=*/false);
-  OpBuilder::InsertionGuard guard(rewriter_);
-  rewriter_.setInsertionPointToStart(branch.thenBlock());
-  Results unpacked = results;
-  for (auto [index, slice] : llvm::enumerate(unpacked.slices)) {
-    if (!group || int64_t(index) / storing_.numSlots() == *group) {
-      slice = tt::unpackPairs(rewriter_, loc_, slice, storing_.type().getElementType());
-    }
-  }
-  if (group) {
-    copyOut(unpacked, *group);
-  } else {
-    copyOut(unpacked);
+    copyOutPacked(results, first, group);
   }
 }
 
 /// Makes the loop over tiles carry a tile's results to the next one; returns those of the tile before.
 Results StoreWriter::carry(const Results &packed) {
   SmallVector<Value> values = packed.slices;
-  llvm::append_values(values, packed.row, packed.column);
+  llvm::append_range(values, packed.place);
   rewriter_.setInsertionPoint(loop_.tiles);
   SmallVector<Value> none = llvm::map_to_vector(values, [&](Value value) -> Value {
     return arith::ConstantOp::create(rewriter_, loc_, rewriter_.getZeroAttr(value.getType()));
@@ -200,11 +237,13 @@ Results StoreWriter::carry(const Results &packed) {
                                               [&](OpBuilder &, Location, ArrayRef<BlockArgument>) { return values; });
   loop_.tiles = cast<scf::ForOp>(*replaced);
   ValueRange before = ValueRange(loop_.tiles.getRegionIterArgs()).take_back(values.size());
-  return {llvm::to_vector(before.drop_back(2)), before.drop_back(1).back(), before.back()};
+  size_t numSlices = packed.slices.size();
+  return {llvm::to_vector(before.take_front(numSlices)), llvm::to_vector(before.drop_front(numSlices))};
 }
 
 TileLoop StoreWriter::writeDeferred() {
   makeSlots();
+  findPlace();
   Results before = carry(pack(takeResults()));
 
   // Behind the first products of the next tile; in front of them if there are fewer than groups.
@@ -213,18 +252,25 @@ TileLoop StoreWriter::writeDeferred() {
   Value isNext = compare(arith::CmpIPredicate::ne, tiles.getInductionVar(), tiles.getLowerBound());
   Value areEnough = hasIteration(products, storing_.numGroups() - 1);
   Value areFew = arith::XOrIOp::create(rewriter_, loc_, areEnough, arith::ConstantIntOp::create(rewriter_, loc_, 1, 1));
-  copyOutPacked(both(isNext, areFew), before);
+  writeIf(both(isNext, areFew), [&] { copyOutPacked(before); });
   Value isBeside = both(isNext, areEnough);
   rewriter_.setInsertionPoint(products.getBody()->getTerminator());
-  for (int64_t group = 0; group < storing_.numGroups(); ++group) {
-    Value isTime = compare(arith::CmpIPredicate::eq, products.getInductionVar(), iterationOf(products, group));
-    copyOutPacked(both(isBeside, isTime), before, group);
-  }
+  Value iteration = products.getInductionVar();
+  Value isEarly = compare(lessIn(products), iteration, iterationOf(products, storing_.numGroups()));
+  writeIf(both(isBeside, isEarly), [&] {
+    Element first = elementOf(before);
+    for (int64_t group = 0; group < storing_.numGroups(); ++group) {
+      Value isTime = compare(arith::CmpIPredicate::eq, iteration, iterationOf(products, group));
+      writeIf(isTime, [&] { copyOutPacked(before, first, group); });
+    }
+  });
 
   // Those of the last tile.
   rewriter_.setInsertionPointAfter(tiles);
-  ValueRange left = ValueRange(tiles.getResults()).take_back(before.slices.size() + 2);
-  copyOutPacked(hasIteration(tiles, 0), {llvm::to_vector(left.drop_back(2)), left.drop_back(1).back(), left.back()});
+  size_t numSlices = before.slices.size();
+  ValueRange left = ValueRange(tiles.getResults()).take_back(numSlices + before.place.size());
+  Results last = {llvm::to_vector(left.take_front(numSlices)), llvm::to_vector(left.drop_front(numSlices))};
+  writeIf(hasIteration(tiles, 0), [&] { copyOutPacked(last); });
   ttng::TMAStoreWaitOp::create(rewriter_, loc_, /*pendings=*/0u);
   rewriter_.eraseOp(storing_.store);
   return loop_;
@@ -232,7 +278,11 @@ TileLoop StoreWriter::writeDeferred() {
 
 void StoreWriter::write() {
   makeSlots();
-  copyOut(takeResults());
+  Results results = takeResults();
+  Element first = {storing_.tile.row.at(rewriter_, loc_, {}), storing_.tile.column.at(rewriter_, loc_, {})};
+  for (int64_t group = 0; group < storing_.numGroups(); ++group) {
+    copyOut(storing_.ofGroup(results.slices, group), first, group);
+  }
   rewriter_.setInsertionPointAfter(loop_.tiles);
   ttng::TMAStoreWaitOp::create(rewriter_, loc_, /*pendings=*/0u);
   rewriter_.eraseOp(storing_.store);

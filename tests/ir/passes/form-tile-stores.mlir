@@ -8,12 +8,13 @@
 !y = tensor<64x256xbf16>
 !sums = tensor<128x256xf32>
 module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 8 : i32, ttg.target = "cuda:90", "ttg.threads-per-warp" = 32 : i32} {
-// The results of a tile wait as words. Two slices have slots: two are stored behind the first product of the next tile, two
-// behind its second one; all in front of the products of a tile that has not so many, and those of the last one behind the loop.
+// The results of a tile wait as words, with its number. Two slices have slots: two are stored behind the first product of the
+// next tile, two behind its second one; all in front of the products of a tile that has not so many, and those of the last one
+// behind the loop.
 // CHECK-LABEL: tt.func public @deferred
 // CHECK-SAME: %[[MAP:[a-z0-9]+]]: !tt.tensordesc<tensor<128x64xbf16, #shared>> {jitk.rows_of = array<i64: 2, -1, 512, -1, 2147483648, -1, 2147483648>}
 // CHECK: %[[SLOTS:.*]] = ttg.local_alloc : () -> !ttg.memdesc<2x128x64xbf16
-// CHECK: %[[LEFT:.*]]:6 = scf.for %[[T:[a-z0-9]+]] = %[[FIRST:[a-z0-9]+]] to %{{.*}} iter_args(%[[A:[a-z0-9]+]] = %{{.*}}, %{{.*}} = %{{.*}}, %[[C:[a-z0-9]+]] = %{{.*}}, %{{.*}} = %{{.*}}, %[[ROW:[a-z0-9]+]] = %c0_i32, %[[COL:[a-z0-9]+]] = %c0_i32)
+// CHECK: %[[LEFT:.*]]:5 = scf.for %[[T:[a-z0-9]+]] = %[[FIRST:[a-z0-9]+]] to %{{.*}} iter_args(%[[A:[a-z0-9]+]] = %{{.*}}, %{{.*}} = %{{.*}}, %[[C:[a-z0-9]+]] = %{{.*}}, %{{.*}} = %{{.*}}, %[[TILE:[a-z0-9]+]] = %c0_i32)
 // CHECK: %[[NEXT:.*]] = arith.cmpi ne, %[[T]], %[[FIRST]]
 // CHECK-NEXT: %[[ENOUGH:.*]] = arith.cmpi sgt, %[[K:[a-z0-9]+]], %c64_i32
 // CHECK-NEXT: %[[FEW:.*]] = arith.cmpi sle, %[[K]], %c64_i32
@@ -23,29 +24,31 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 8 : i32, ttg.targ
 // CHECK: %[[BESIDE:.*]] = arith.andi %[[NEXT]], %[[ENOUGH]]
 // CHECK: scf.for %[[I:[a-z0-9]+]] =
 // CHECK-NEXT: tt.dot
+// CHECK-NEXT: %[[EARLY:.*]] = arith.cmpi slt, %[[I]], %c128_i32
+// CHECK-NEXT: %[[NOW:.*]] = arith.andi %[[BESIDE]], %[[EARLY]]
+// CHECK-NEXT: scf.if %[[NOW]] {
+// CHECK-NEXT: %[[ROW:.*]] = arith.muli %[[TILE]], %c128_i32
 // CHECK-NEXT: %[[IS0:.*]] = arith.cmpi eq, %[[I]], %c0_i32
-// CHECK-NEXT: %[[NOW0:.*]] = arith.andi %[[BESIDE]], %[[IS0]]
-// CHECK-NEXT: scf.if %[[NOW0]] {
+// CHECK-NEXT: scf.if %[[IS0]] {
 // CHECK-NEXT: arith.trunci %[[A]] : tensor<128x32xi32>
 // CHECK: ttng.async_tma_store_wait {pendings = 0 : i32}
 // CHECK-NEXT: %[[SLOT0:.*]] = ttg.memdesc_index %[[SLOTS]][%c0_i32]
 // CHECK-NEXT: ttg.local_store %{{.*}}, %[[SLOT0]]
 // CHECK-NEXT: %[[SLOT1:.*]] = ttg.memdesc_index %[[SLOTS]][%c1_i32]
 // CHECK-NEXT: ttg.local_store %{{.*}}, %[[SLOT1]]
-// CHECK-NEXT: ttng.async_tma_copy_local_to_global %[[MAP]][%[[ROW]], %[[COL]]] %[[SLOT0]]
-// CHECK-NEXT: %[[COL1:.*]] = arith.addi %[[COL]], %c64_i32
-// CHECK-NEXT: ttng.async_tma_copy_local_to_global %[[MAP]][%[[ROW]], %[[COL1]]] %[[SLOT1]]
+// CHECK-NEXT: ttng.async_tma_copy_local_to_global %[[MAP]][%[[ROW]], %c32_i32] %[[SLOT0]]
+// CHECK-NEXT: ttng.async_tma_copy_local_to_global %[[MAP]][%[[ROW]], %c96_i32] %[[SLOT1]]
 // CHECK: arith.cmpi eq, %[[I]], %c64_i32
-// CHECK: scf.if
+// CHECK-NEXT: scf.if
 // CHECK-NEXT: arith.trunci %[[C]] : tensor<128x32xi32>
-// CHECK: %[[COL2:.*]] = arith.addi %[[COL]], %c128_i32
-// CHECK-NEXT: ttng.async_tma_copy_local_to_global %[[MAP]][%[[ROW]], %[[COL2]]]
-// CHECK: ttng.async_tma_copy_local_to_global
+// CHECK: ttng.async_tma_copy_local_to_global %[[MAP]][%[[ROW]], %c160_i32]
+// CHECK-NEXT: ttng.async_tma_copy_local_to_global %[[MAP]][%[[ROW]], %c224_i32]
 // CHECK: arith.truncf
 // CHECK-NOT: tt.store
-// CHECK: scf.yield %{{.*}}, %c32_i32 :
+// CHECK: scf.yield %{{.*}}, %[[T]] :
 // CHECK: scf.if
-// CHECK-COUNT-4: ttng.async_tma_copy_local_to_global %[[MAP]][%[[LEFT]]#4,
+// CHECK: %[[LASTROW:.*]] = arith.muli %[[LEFT]]#4, %c128_i32
+// CHECK-COUNT-4: ttng.async_tma_copy_local_to_global %[[MAP]][%[[LASTROW]],
 // CHECK: ttng.async_tma_store_wait {pendings = 0 : i32}
 tt.func public @deferred(%x: !x, %y: !y, %z: !tt.ptr<bf16> {jitk.tensor, tt.divisibility = 16 : i32}, %first: i32, %end: i32, %step: i32, %k: i32) {
   %c0 = arith.constant 0 : i32
@@ -60,6 +63,43 @@ tt.func public @deferred(%x: !x, %y: !y, %z: !tt.ptr<bf16> {jitk.tensor, tt.divi
   %zs = tt.splat %z : !tt.ptr<bf16> -> tensor<128x1x!tt.ptr<bf16>>
   scf.for %t = %first to %end step %step : i32 {
     %row = arith.muli %t, %c128 : i32
+    %rows = tt.splat %row : i32 -> tensor<128xi32>
+    %rs = arith.addi %rows, %r128 : tensor<128xi32>
+    %rc = tt.expand_dims %rs {axis = 1 : i32} : tensor<128xi32> -> tensor<128x1xi32>
+    %ro = arith.muli %rc, %stride : tensor<128x1xi32>
+    %zr = tt.addptr %zs, %ro : tensor<128x1x!tt.ptr<bf16>>, tensor<128x1xi32>
+    %zw = tt.broadcast %zr : tensor<128x1x!tt.ptr<bf16>> -> tensor<128x256x!tt.ptr<bf16>>
+    %pz = tt.addptr %zw, %cols : tensor<128x256x!tt.ptr<bf16>>, tensor<128x256xi32>
+    %sum = scf.for %i = %c0 to %k step %c64 iter_args(%acc = %zero) -> (!sums) : i32 {
+      %d = tt.dot %x, %y, %acc : !x * !y -> !sums
+      scf.yield %d : !sums
+    }
+    %h = arith.truncf %sum : !sums to tensor<128x256xbf16>
+    tt.store %pz, %h : tensor<128x256x!tt.ptr<bf16>>
+  }
+  tt.return
+}
+
+// Where the number of a tile does not say where it lies, that is what waits.
+// CHECK-LABEL: tt.func public @loaded
+// CHECK: scf.for {{.*}} %[[ROW:[a-z0-9]+]] = %c0_i32)
+// CHECK: %[[HERE:.*]] = tt.load
+// CHECK: ttng.async_tma_copy_local_to_global %{{.*}}[%[[ROW]], %c32_i32]
+// CHECK: scf.yield %{{.*}}, %[[HERE]] :
+tt.func public @loaded(%x: !x, %y: !y, %z: !tt.ptr<bf16> {jitk.tensor, tt.divisibility = 16 : i32}, %first: i32, %end: i32, %step: i32, %k: i32, %places: !tt.ptr<i32> {jitk.tensor}) {
+  %c0 = arith.constant 0 : i32
+  %c64 = arith.constant 64 : i32
+  %c128 = arith.constant 128 : i32
+  %zero = arith.constant dense<0.0> : !sums
+  %stride = arith.constant dense<512> : tensor<128x1xi32>
+  %r128 = tt.make_range {end = 128 : i32, start = 0 : i32} : tensor<128xi32>
+  %r256 = tt.make_range {end = 288 : i32, start = 32 : i32} : tensor<256xi32>
+  %c = tt.expand_dims %r256 {axis = 0 : i32} : tensor<256xi32> -> tensor<1x256xi32>
+  %cols = tt.broadcast %c : tensor<1x256xi32> -> tensor<128x256xi32>
+  %zs = tt.splat %z : !tt.ptr<bf16> -> tensor<128x1x!tt.ptr<bf16>>
+  scf.for %t = %first to %end step %step : i32 {
+    %place = tt.addptr %places, %t : !tt.ptr<i32>, i32
+    %row = tt.load %place : !tt.ptr<i32>
     %rows = tt.splat %row : i32 -> tensor<128xi32>
     %rs = arith.addi %rows, %r128 : tensor<128xi32>
     %rc = tt.expand_dims %rs {axis = 1 : i32} : tensor<128xi32> -> tensor<128x1xi32>
