@@ -44,10 +44,7 @@ MatmulTile chooseMatmulTile(const Description &description, const Target &target
   auto tilesAlong = [](const Dimension &dimension, int64_t size) {
     return double(llvm::divideCeil(assumedSize(dimension), size));
   };
-  bool hasWholeRows = (description.word("a_layout") == "row" || isMultipleOf(description.dimension("m"), tile.m)) &&
-                      (description.word("b_layout") == "col" || isMultipleOf(description.dimension("n"), kWideColumns));
   if (target.capability == 90 && target.archSpecific && tile.m * tile.n == 128 * 128 && !hasNarrowCopies &&
-      hasWholeRows &&
       tilesAlong(description.dimension("m"), tile.m) * tilesAlong(description.dimension("n"), kWideColumns) >=
           kMultiprocessors) {
     tile.n = kWideColumns;

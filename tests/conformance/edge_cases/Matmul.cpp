@@ -73,6 +73,11 @@ std::vector<checked::Problem> matmulEdgeCases() {
       {"matmul m=* n=*%256 k=*%64 dtype=fp16 out_dtype=fp32", {{"m", 130}, {"n", 768}, {"k", 192}}},
       {"matmul m=* n=*%256 k=*%64 b_layout=col c_stride=784 a_stride=264", {{"m", 260}, {"n", 768}, {"k", 256}}},
       {"matmul m=*%128 n=*%256 k=*%64 a_layout=col", {{"m", 384}, {"n", 512}, {"k", 192}}},
+      // Columns past the end of row-major B, and of column-major A, with and without a part of a block of K.
+      {"matmul m=* n=*%8 k=*%64", {{"m", 140}, {"n", 520}, {"k", 192}}},
+      {"matmul m=*%8 n=*%8 k=*%64 a_layout=col", {{"m", 136}, {"n", 520}, {"k", 128}}},
+      {"matmul m=*%8 n=*%8 k=*%8 dtype=fp16 a_layout=col", {{"m", 136}, {"n", 264}, {"k", 200}}},
+      {"matmul m=* n=*%8 k=*%64", {{"m", 140}, {"n", 0}, {"k", 64}}},
       // Results added to what is there: CTAs of one tile each.
       {"matmul m=* n=*%256 k=*%64 b_layout=col accumulate=true", {{"m", 140}, {"n", 512}, {"k", 192}}},
 
