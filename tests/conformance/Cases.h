@@ -14,6 +14,11 @@ namespace jitk::conformance {
 /// Edge cases; each runs on every device.
 const std::vector<checked::Problem> &edgeCases();
 
+/// Problems with more tiles than a GPU has multiprocessors, so that CTAs which stay take several, in the forms that a
+/// kernel has only then: results that wait for the next tile's products, copies that go on into the next tile, rounds
+/// of two widths, many blocks of K written out.
+const std::vector<checked::Problem> &severalTilesCases();
+
 /// Real sizes; a GPU runs them in moments, an emulator would take hours.
 const std::vector<checked::Problem> &fullSizes();
 

@@ -26,6 +26,25 @@ const std::vector<checked::Problem> &configurationCases() {
   return cases;
 }
 
+const std::vector<checked::Problem> &severalTilesCases() {
+  static const std::vector<checked::Problem> cases = {
+      {"matmul m=1600 n=2816 k=72 b_layout=col configuration=128x256", {}},
+      {"matmul m=1600 n=2816 k=200 b_layout=col bias=true residual=true activation=gelu_tanh configuration=128x256",
+       {}},
+      {"matmul m=1600 n=2816 k=136 out_dtype=fp32 bias=true configuration=128x256", {}},
+      {"matmul m=1600 n=2816 k=72 b_layout=col out_dtype=fp32 accumulate=true configuration=128x256", {}},
+      {"matmul m=4096 n=2112 k=200 b_layout=col configuration=128x192", {}},
+      {"matmul m=*%64 n=*%256 k=*%64 b_layout=col", {{"m", 1600}, {"n", 2816}, {"k", 192}}},
+      {"matmul m=* n=*%256 k=*%64 b_layout=col bias=true", {{"m", 1590}, {"n", 2816}, {"k", 64}}},
+      {"fp8_block_matmul m=1664 n=2816 k=1024 configuration=128x256", {}},
+      {"fp8_block_matmul m=1600 n=2816 k=1024 configuration=128x128", {}},
+      {"fp8_block_matmul m=4096 n=2112 k=512 configuration=128x192.s2", {}},
+      {"grouped_fp8_block_matmul groups=3 m=1664 n=2816 k=3072 configuration=128x256", {}},
+      {"grouped_fp8_block_matmul masked=true groups=3 m=1024 expected_m=1024 n=2816 k=512 configuration=128x256", {}},
+  };
+  return cases;
+}
+
 const std::vector<checked::Problem> &chosenConfigurationCases() {
   static const std::vector<checked::Problem> cases = [] {
     std::vector<checked::Problem> all;

@@ -69,6 +69,9 @@ std::vector<checked::Problem> problemsOf(std::string_view op) {
   std::vector<checked::Problem> problems = lane.full             ? conformance::fullSizes()
                                            : lane.configurations ? few
                                                                  : conformance::edgeCases();
+  if (Session::get().device.target() == "sm_90a" && !lane.full && !lane.configurations) {
+    std::ranges::copy(conformance::severalTilesCases(), std::back_inserter(problems));
+  }
   std::erase_if(problems, [&](const auto &each) { return !each.description.starts_with(std::string(op) + " "); });
   return problems;
 }

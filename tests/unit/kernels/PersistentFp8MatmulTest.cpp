@@ -208,6 +208,34 @@ TEST_CASE("the order of threads and of asynchronous work does not matter in fp8"
   check({40, 136, 656}, fp8Tile(64, 40, true), devices);
 }
 
+TEST_CASE("two CTAs of a cluster load the columns of both in fp8") {
+  // Rows of tiles in pairs, and one that has none beside it; a cluster that takes several pairs, and clusters of one.
+  for (uint32_t multiprocessors : {2, 5, 100}) {
+    CAPTURE(multiprocessors);
+    std::vector<emulator::DeviceOptions> devices;
+    for (auto mode : {emulator::AsyncMode::Deferred, emulator::AsyncMode::Immediate}) {
+      for (uint64_t seed : {1, 977}) {
+        devices.push_back(deviceOptions(mode, seed, multiprocessors));
+      }
+    }
+    PersistentTile tile = fp8Tile(128, 192);
+    tile.sharers = 2;
+    check({400, 264, 656}, tile, devices);
+    tile.storesAtOnce = true;
+    check({256, 392, 1024}, tile, devices);
+  }
+}
+
+TEST_CASE("blocks of 256 columns are written out, eight of them and four") {
+  PersistentTile tile = fp8Tile(128, 256);
+  tile.storesAtOnce = true;
+  for (auto mode : {emulator::AsyncMode::Deferred, emulator::AsyncMode::Immediate}) {
+    std::vector<emulator::DeviceOptions> devices = {deviceOptions(mode, 1, 2), deviceOptions(mode, 8812, 2)};
+    check({384, 264, 2048}, tile, devices); // whole rows: eight
+    check({300, 264, 1024}, tile, devices); // rows that are cut: four
+  }
+}
+
 TEST_CASE("the CTAs of a cluster add up their parts of K in fp8") {
   std::vector<emulator::DeviceOptions> devices;
   for (auto mode : {emulator::AsyncMode::Deferred, emulator::AsyncMode::Immediate}) {
