@@ -1,13 +1,14 @@
 // The conformance suite: every op over its cases on one device, against the float64 references.
 //
 //   jitk_conformance --device=emulator:sm_90a [--mode=immediate] [--full | --configurations] [--shard=1/4]
-//                    [--launches=200] [doctest options]
+//                    [--launches=200] [--order=8812] [doctest options]
 //
 // With --configurations each problem runs in each way that its cost model chooses from, not only in the one that it
 // takes: on a GPU all edge cases, on an emulator a few.
 // With --launches=n each problem is launched n times besides, over changing data, and must leave equal bits on equal
-// data. With --shard=i/n only every n-th problem of an op runs, from the i-th on: processes share a lane whose
-// references take most of its time. A device that is missing is a failure, not a skip.
+// data. With --order an emulator runs threads in the order of another seed. With --shard=i/n only every n-th problem of
+// an op runs, from the i-th on: processes share a lane whose references take most of its time. A device that is missing
+// is a failure, not a skip.
 
 #define DOCTEST_CONFIG_IMPLEMENT
 #include "src/ops/OpSchema.h"
@@ -50,7 +51,7 @@ Session::Session() {
   options.struct_size = sizeof options;
   options.store_path = ""; // each run compiles what it tests
   runtime = api::Runtime::create(&options);
-  device = openDevice(runtime, 20);
+  device = openDevice(runtime, lane.seed);
 }
 
 const Session &Session::get() {
@@ -371,7 +372,7 @@ int main(int argc, char **argv) {
   mallopt(M_TRIM_THRESHOLD, -1);
 #endif
   for (int i = 1; i < argc; ++i) {
-    for (const char *option : {"--device", "--mode", "--shard", "--launches"}) {
+    for (const char *option : {"--device", "--mode", "--shard", "--launches", "--order"}) {
       if (std::strcmp(argv[i], option) == 0) {
         std::fprintf(stderr, "jitk_conformance: %s needs its value behind a '=': got none\n", option);
         return 2;
@@ -386,6 +387,9 @@ int main(int argc, char **argv) {
         std::fprintf(stderr, "jitk_conformance: --mode must be deferred or immediate: got '%s'\n", argv[i] + 7);
         return 2;
       }
+    }
+    if (std::strncmp(argv[i], "--order=", 8) == 0) {
+      lane.seed = std::strtoull(argv[i] + 8, nullptr, 10);
     }
     if (std::strncmp(argv[i], "--launches=", 11) == 0) {
       lane.launches = std::atoi(argv[i] + 11);

@@ -16,7 +16,8 @@ struct Lane {
   bool full = false;
   bool configurations = false;
   size_t shard = 0, numShards = 1;
-  int launches = 1; ///< of each problem, with equal bits
+  int launches = 1;   ///< of each problem, with equal bits
+  uint64_t seed = 20; ///< of the order of an emulator's threads
 
   bool isEmulator() const { return device.starts_with("emulator:"); }
 };

@@ -48,6 +48,7 @@ matmul m=4096 n=576 k=72 b_layout=col configuration=128x144
 matmul m=4000 n=216 k=72 b_layout=col configuration=64x112
 matmul m=200 n=328 k=200 a_layout=col b_layout=col
 matmul m=*%128 n=*%256 k=*%64 b_layout=col --size m=256 --size n=512 --size k=320
+matmul m=*%64 n=*%256 k=*%64 b_layout=col --size m=1600 --size n=2816 --size k=128
 matmul m=* n=*%8 k=*%64 b_layout=col --size m=140 --size n=264 --size k=320
 matmul m=200 n=264 k=136 out_dtype=fp32 accumulate=true
 matmul m=33 n=65 k=47
@@ -68,6 +69,7 @@ fp8_block_matmul m=20 n=264 k=272
 fp8_block_matmul m=200 n=328 k=1024 configuration=128x128
 fp8_block_matmul m=200 n=328 k=1024 configuration=128x192
 fp8_block_matmul m=200 n=328 k=1024 configuration=128x256
+fp8_block_matmul m=256 n=328 k=1024 configuration=128x256
 fp8_block_matmul m=200 n=328 k=1024 configuration=128x192.s2
 fp8_block_matmul m=200 n=328 k=1024 configuration=128x256 out_dtype=fp32 a_scale_layout=col
 fp8_block_matmul m=192 n=144 k=512 configuration=128x128
