@@ -170,6 +170,7 @@ class Published:
     sustained: bool = False  # the card had not rested, as it has before jitk's turns
     quotient: float = None  # its time over jitk's, where it had rested, too
     ratio: float = None  # jitk's ratio to what both were timed beside, over the peer's ratio to it
+    again: float = None  # the same of the peer's own kernel, where it took turns with jitk in this run
 
 
 def published(rows):
@@ -183,5 +184,7 @@ def published(rows):
             ratio = both.ratio / (figure["beside_us"] / figure["us"]) if both else None
             sustained = figure.get("sustained", False)
             quotient = None if sustained else figure["us"] / row.us
-            found.append(Published(row, figure["peer"], figure["us"], sustained, quotient, ratio))
+            own = next((peer for peer in row.peers if figure["peer"].startswith(peer.name)), None)
+            again = ratio / own.ratio if ratio and own else None
+            found.append(Published(row, figure["peer"], figure["us"], sustained, quotient, ratio, again))
     return found

@@ -132,6 +132,10 @@ class Report(unittest.TestCase):
         self.assertEqual(lines[2], "| matmul, products alone | cuBLASLt, best of 8 | 1.00, 0.93 | 2 | 1.006 | 0.920 | not held |")
         self.assertIn("| matmul | Triton | 1.03 | 1 | 1.040 | 1.040 | held |", lines)
         self.assertIn("| fp8_block_matmul | Triton | 1.50 | 0 | | | not measured |", lines)
+        timed = [{**COMPUTE, "problem": f"flash_attention heads=2 seq_q=64 head_dim={dims}", "peers": {"cuDNN (torch)": {"median_us": us}},
+                  "median_us": 100.0} for dims, us in ((64, 110), (128, 300))]
+        lines = goals.table(results.read([self.write("h.json", json.dumps({"problems": timed}))]).rows).splitlines()
+        self.assertIn("| flash_attention, heads of 64 dimensions | cuDNN (torch) | 1.09 | 1 | 1.100 | 1.100 | held |", lines)
 
     def test_figures_of_another_machine_stand_beside_rows(self):
         fp8 = {**COMPUTE, "problem": "fp8_block_matmul m=4096 n=4096 k=7168", "median_us": 200.0,
@@ -147,6 +151,13 @@ class Report(unittest.TestCase):
         self.assertEqual((second.peer, second.sustained, second.quotient), ("FlashAttention 3", True, None))
         self.assertAlmostEqual(second.ratio, (1600 / 1500) / (1860 / 1711))
         self.assertIn("| 0.833 | 0.845 |", report.published(rows))
+        # The peer's own kernel took no turn in that run; where it did, its ratio stands beside the published one.
+        self.assertEqual([each.again for each in (first, rested, second)], [None] * 3)
+        self.assertEqual(goals.control(rows), "")
+        both = {**fp8, "peers": {**fp8["peers"], "DeepGEMM": {"median_us": 160.0}}}
+        beside = results.read([self.write("b.json", json.dumps({"problems": [both]}))]).rows
+        self.assertAlmostEqual(results.published(beside)[0].again, (300 / 160) / (295.8 / 166.6))
+        self.assertIn("reach 1.056 of their published ratio in this run (1 problems)", goals.table(beside))
         self.assertIn("| FlashAttention 3, sustained | 1711 |", report.published(rows))
         # Where no yardstick is published, the time alone counts.
         alone = {**COMPUTE, "problem": "fp8_block_matmul m=4096 n=7168 k=2048", "median_us": 100.0}
