@@ -17,6 +17,9 @@ const std::vector<checked::Problem> &fullSizes() {
       {"matmul m=1024 n=1024 k=1024 dtype=bf16", {}},
       {"matmul m=4096 n=2112 k=7168 dtype=bf16 b_layout=col", {}},
       {"matmul m=128 n=2112 k=7168 dtype=bf16 a_layout=col", {}},
+      {"matmul m=3072 n=7168 k=2048 dtype=bf16 b_layout=col", {}}, // a last round of narrower tiles
+      {"matmul m=96 n=7168 k=2048 dtype=bf16 b_layout=col", {}},
+      {"matmul m=512 n=7168 k=7168 dtype=bf16 b_layout=col", {}},
       {"matmul m=1 n=7168 k=16384 dtype=bf16 b_layout=col", {}},
       {"matmul m=8192 n=8192 k=8192 dtype=fp16 b_layout=col", {}},
       // Rows so far apart that elements are more than 2^31 away: by TMA and by pointers, of few rows and of a split K.
