@@ -1,14 +1,14 @@
 // The conformance suite: every op over its cases on one device, against the float64 references.
 //
 //   jitk_conformance --device=emulator:sm_90a [--mode=immediate] [--full | --configurations] [--shard=1/4]
-//                    [--launches=200] [--order=8812] [doctest options]
+//                    [--skip=70] [--launches=200] [--order=8812] [doctest options]
 //
 // With --configurations each problem runs in each way that its cost model chooses from, not only in the one that it
 // takes: on a GPU all edge cases, on an emulator a few.
 // With --launches=n each problem is launched n times besides, over changing data, and must leave equal bits on equal
 // data. With --order an emulator runs threads in the order of another seed. With --shard=i/n only every n-th problem of
-// an op runs, from the i-th on: processes share a lane whose references take most of its time. A device that is missing
-// is a failure, not a skip.
+// an op runs, from the i-th on: processes share a lane whose references take most of its time. With --skip=n the first
+// n of them are left out, where a run that was ended goes on. A device that is missing is a failure, not a skip.
 
 #define DOCTEST_CONFIG_IMPLEMENT
 #include "src/ops/OpSchema.h"
@@ -142,6 +142,7 @@ void checkChoicesRun(std::string_view op) {
 void keepShard(std::vector<checked::Problem> &problems) {
   size_t index = 0;
   std::erase_if(problems, [&](const auto &) { return index++ % lane.numShards != lane.shard; });
+  problems.erase(problems.begin(), problems.begin() + std::ptrdiff_t(std::min(lane.skip, problems.size())));
 }
 
 void checkAll(std::string_view op) {
@@ -372,7 +373,7 @@ int main(int argc, char **argv) {
   mallopt(M_TRIM_THRESHOLD, -1);
 #endif
   for (int i = 1; i < argc; ++i) {
-    for (const char *option : {"--device", "--mode", "--shard", "--launches", "--order"}) {
+    for (const char *option : {"--device", "--mode", "--shard", "--skip", "--launches", "--order"}) {
       if (std::strcmp(argv[i], option) == 0) {
         std::fprintf(stderr, "jitk_conformance: %s needs its value behind a '=': got none\n", option);
         return 2;
@@ -406,6 +407,9 @@ int main(int argc, char **argv) {
       }
       lane.shard = shard - 1;
       lane.numShards = numShards;
+    }
+    if (std::strncmp(argv[i], "--skip=", 7) == 0) {
+      lane.skip = std::strtoull(argv[i] + 7, nullptr, 10);
     }
     lane.full |= std::strcmp(argv[i], "--full") == 0;
     lane.configurations |= std::strcmp(argv[i], "--configurations") == 0;

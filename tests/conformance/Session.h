@@ -16,6 +16,7 @@ struct Lane {
   bool full = false;
   bool configurations = false;
   size_t shard = 0, numShards = 1;
+  size_t skip = 0;    ///< of the problems of each op in the shard
   int launches = 1;   ///< of each problem, with equal bits
   uint64_t seed = 20; ///< of the order of an emulator's threads
 
