@@ -112,8 +112,9 @@ def page_of_runs(read, prefix, pictures):
             *[f"![{suffix[1:-4]}]({prefix.name}{suffix})" for suffix in pictures.get("", [])],
             "Geometric means of ratios, and the least:",
             goals.table(read.rows),
-            "| part | program | s | |\n|---|---|---|---|\n" + "\n".join(
-                f"| {run['part']} | `{run.get('command', '')}` | {run['seconds']:.0f} | {said_of(run)} |" for run in read.runs)]
+            "| part | program | commit | s | |\n|---|---|---|---|---|\n" + "\n".join(
+                f"| {run['part']} | `{run.get('command', '')}` | {commit_of(run, read.runs)} | {run['seconds']:.0f} | {said_of(run)} |"
+                for run in read.runs)]
     text += list(dict.fromkeys(f"{run['protocol']} Driver {run.get('driver', '?')}." for run in read.runs if "protocol" in run))
     text += [RATIOS.removesuffix(" Geometric means:"), EXPLANATION]
     for op, rows in by_op(read.rows).items():
@@ -130,6 +131,12 @@ def compiled_peers(runs):
     return list(dict.fromkeys(
         f"DeepGEMM's kernels: its commit {of['deepgemm']}, CUTLASS {of['cutlass']}, nvcc {of['nvcc']}, by "
         "`perf/peers/deepgemm.py`." for of in (run["deepgemm"] for run in runs if "deepgemm" in run)))
+
+
+def commit_of(run, runs):
+    """Of a program that knows its build alone: the commit that another has of the same one."""
+    known = {each["build"]: each["commit"] for each in runs if "build" in each and "commit" in each}
+    return (run.get("commit") or known.get(run.get("build"), "?"))[:7]
 
 
 def said_of(run):

@@ -284,7 +284,9 @@ class Measure(unittest.TestCase):
         self.assertEqual((first["part"], first["least_us"], first["most_us"]), ("small", 199, 203))
         self.assertEqual(first["peers"], {"cuBLASLt": {"median_us": 210.0, "least_us": 209, "most_us": 211, "ratio": 1.05}})
         page = (self.folder / "out.md").read_text()
-        self.assertIn("| peers | `` | 0 | left out: this Python has no no_such; 2 problems not measured |", page)
+        self.assertIn("| peers | `` | ? | 0 | left out: this Python has no no_such; 2 problems not measured |", page)
+        # A program that knows its build alone has the commit of another of the same build.
+        self.assertEqual(report.commit_of({"build": "b"}, [{"build": "a", "commit": "1" * 12}, {"build": "b", "commit": "2" * 12}]), "2" * 7)
         self.assertIn("done; without Triton: none |", page)
         self.assertIn("![matmul-ratios](out-matmul-ratios.svg)", page)
         self.assertIn("| 200 | 687 TFLOP/s | 70 % | 168 | 0 | 224 | 19 % | 48.8 | 401 | 210 | 1.050 |", page)
