@@ -142,14 +142,16 @@ llvm::SmallVector<Value> PersistentProduct::forEachTileOfWidth(bool isNarrow, Va
   });
 }
 
+TileGrid PersistentProduct::tileGrid() {
+  return {b.ceilDiv(b.size(shapes_.left.outer), tile_.rows), b.ceilDiv(b.size(shapes_.right.outer), tile_.columns)};
+}
+
 llvm::SmallVector<Value> PersistentProduct::forEachTileOf(ValueRange carried, TileBody body) {
   if (tile_.mix.rows > 0) {
     llvm::SmallVector<Value> afterWide = forEachTileOfWidth(/*isNarrow=*/false, carried, body);
     return forEachTileOfWidth(/*isNarrow=*/true, afterWide, body);
   }
-  TileGrid grid = {b.ceilDiv(b.size(shapes_.left.outer), tile_.rows),
-                   b.ceilDiv(b.size(shapes_.right.outer), tile_.columns)};
-  return forEachTile(b, grid, tile_.groupRows, carried, body);
+  return forEachTile(b, tileGrid(), tile_.groupRows, carried, body);
 }
 
 llvm::SmallVector<Value> PersistentProduct::forEachProduct(ValueRange carried, ProductBody body) {
@@ -160,8 +162,7 @@ llvm::SmallVector<Value> PersistentProduct::forEachProduct(ValueRange carried, P
   if (tile_.clustered) {
     return body(ownProduct(), carried);
   }
-  TileGrid grid = {b.ceilDiv(b.size(shapes_.left.outer), tile_.rows),
-                   b.ceilDiv(b.size(shapes_.right.outer), tile_.columns)};
+  TileGrid grid = tileGrid();
   // All tiles of one part of K before the next part: CTAs side by side share operands.
   Value tiles = b.mul(grid.rows, grid.columns);
   return b.loop(b.programId(0), b.mul(tiles, b.i32(tile_.splits)), b.numPrograms(0), carried,
@@ -173,9 +174,7 @@ llvm::SmallVector<Value> PersistentProduct::forEachProduct(ValueRange carried, P
 }
 
 ProductTile PersistentProduct::ownProduct() {
-  TileGrid grid = {b.ceilDiv(b.size(shapes_.left.outer), tile_.rows),
-                   b.ceilDiv(b.size(shapes_.right.outer), tile_.columns)};
-  TilePosition at = rasterize(b, b.clusterId(), grid, tile_.groupRows);
+  TilePosition at = rasterize(b, b.clusterId(), tileGrid(), tile_.groupRows);
   Value split = b.clusterRank();
   return {at, split, b.mul(split, b.i32(shapes_.depth()))};
 }

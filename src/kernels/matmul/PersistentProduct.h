@@ -140,6 +140,7 @@ private:
   /// The part of the right operand that is in a slot, [k, columns].
   mlir::Value rightBuffer(const RingPosition &position, size_t part) const;
   /// The same for the tiles of one width, where there are two.
+  TileGrid tileGrid(); ///< of all of C in tiles of one width
   llvm::SmallVector<mlir::Value> forEachTileOfWidth(bool isNarrow, mlir::ValueRange carried, TileBody body);
   void produce();
   void load(const RingPosition &position, unsigned tile, const ProductOperand &operand, const SharedTile &shape,
