@@ -133,6 +133,8 @@ def compact(row):
                 if name not in ("times_us", "peers")}
         return {**kept, **({"least_us": round(min(times), 4), "most_us": round(max(times), 4)} if times else {})}
     peers = {name: of(peer) for name, peer in row.get("peers", {}).items()}
+    if row.get("roof_us") and row.get("median_us"):
+        row = {**row, "share_of_roof": row["roof_us"] / row["median_us"]}
     for peer in peers.values():
         peer.setdefault("ratio", round(peer["median_us"] / row["median_us"], 4))
     return {**of(row), **({"peers": peers} if peers else {})}

@@ -282,6 +282,7 @@ class Measure(unittest.TestCase):
         self.assertIn("no_such", said)
         first = document["problems"][0]
         self.assertEqual((first["part"], first["least_us"], first["most_us"]), ("small", 199, 203))
+        self.assertEqual(first["share_of_roof"], round(COMPUTE["roof_us"] / 200, 4))
         self.assertEqual(first["peers"], {"cuBLASLt": {"median_us": 210.0, "least_us": 209, "most_us": 211, "ratio": 1.05}})
         page = (self.folder / "out.md").read_text()
         self.assertIn("| peers | `` | ? | 0 | left out: this Python has no no_such; 2 problems not measured |", page)
