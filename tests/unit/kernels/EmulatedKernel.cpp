@@ -138,6 +138,16 @@ emulator::DeviceOptions deviceOptions(emulator::AsyncMode mode, uint64_t seed, u
   return options;
 }
 
+std::vector<emulator::DeviceOptions> inBothModes(const std::vector<uint64_t> &seeds, uint32_t multiprocessors) {
+  std::vector<emulator::DeviceOptions> devices;
+  for (auto mode : {emulator::AsyncMode::Deferred, emulator::AsyncMode::Immediate}) {
+    for (uint64_t seed : seeds) {
+      devices.push_back(deviceOptions(mode, seed, multiprocessors));
+    }
+  }
+  return devices;
+}
+
 std::vector<uint8_t> rounded(const std::vector<int> &values, const std::string &dtype) {
   std::vector<uint8_t> bytes(values.size() * (dtype == "fp32" ? 4 : 2));
   for (size_t i = 0; i < values.size(); ++i) {

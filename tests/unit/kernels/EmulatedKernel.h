@@ -34,6 +34,8 @@ private:
 };
 
 emulator::DeviceOptions deviceOptions(emulator::AsyncMode mode, uint64_t seed, uint32_t multiprocessors);
+/// Of each seed, with asynchronous instructions done as late as may be and at once.
+std::vector<emulator::DeviceOptions> inBothModes(const std::vector<uint64_t> &seeds, uint32_t multiprocessors);
 
 /// Integers in `dtype`, fp32 or bf16, rounded to nearest even.
 std::vector<uint8_t> rounded(const std::vector<int> &values, const std::string &dtype);

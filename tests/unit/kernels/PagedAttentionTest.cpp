@@ -29,12 +29,7 @@ void check(const std::string &problem, std::optional<BulkTile> tile,
 }
 
 std::vector<emulator::DeviceOptions> orders() {
-  std::vector<emulator::DeviceOptions> devices;
-  for (auto mode : {emulator::AsyncMode::Deferred, emulator::AsyncMode::Immediate}) {
-    for (uint64_t seed : {0, 3, 4217}) {
-      devices.push_back(deviceOptions(mode, seed, 2));
-    }
-  }
+  std::vector<emulator::DeviceOptions> devices = inBothModes({0, 3, 4217}, 2);
   return devices;
 }
 

@@ -195,12 +195,7 @@ TEST_CASE("scales are written into slots that wrap") {
 }
 
 TEST_CASE("the order of threads and of asynchronous work does not matter in fp8") {
-  std::vector<emulator::DeviceOptions> devices;
-  for (auto mode : {emulator::AsyncMode::Deferred, emulator::AsyncMode::Immediate}) {
-    for (uint64_t seed : {0, 1, 8812}) {
-      devices.push_back(deviceOptions(mode, seed, 2));
-    }
-  }
+  std::vector<emulator::DeviceOptions> devices = inBothModes({0, 1, 8812}, 2);
   PersistentTile tile = fp8Tile(128, 64);
   tile.stages = 2;
   tile.unrolled = 1;
@@ -212,12 +207,7 @@ TEST_CASE("two CTAs of a cluster load the columns of both in fp8") {
   // Rows of tiles in pairs, and one that has none beside it; a cluster that takes several pairs, and clusters of one.
   for (uint32_t multiprocessors : {2, 5, 100}) {
     CAPTURE(multiprocessors);
-    std::vector<emulator::DeviceOptions> devices;
-    for (auto mode : {emulator::AsyncMode::Deferred, emulator::AsyncMode::Immediate}) {
-      for (uint64_t seed : {1, 977}) {
-        devices.push_back(deviceOptions(mode, seed, multiprocessors));
-      }
-    }
+    std::vector<emulator::DeviceOptions> devices = inBothModes({1, 977}, multiprocessors);
     PersistentTile tile = fp8Tile(128, 192);
     tile.sharers = 2;
     check({400, 264, 656}, tile, devices);
@@ -237,12 +227,7 @@ TEST_CASE("blocks of 256 columns are written out, eight of them and four") {
 }
 
 TEST_CASE("the CTAs of a cluster add up their parts of K in fp8") {
-  std::vector<emulator::DeviceOptions> devices;
-  for (auto mode : {emulator::AsyncMode::Deferred, emulator::AsyncMode::Immediate}) {
-    for (uint64_t seed : {0, 1, 8812}) {
-      devices.push_back(deviceOptions(mode, seed, 4));
-    }
-  }
+  std::vector<emulator::DeviceOptions> devices = inBothModes({0, 1, 8812}, 4);
   auto checkCluster = [&](const Problem &problem, PersistentTile tile, int64_t size) {
     tile.splits = size;
     tile.clustered = true;

@@ -120,12 +120,7 @@ TEST_CASE("every tile that the model can choose gives the product") {
 }
 
 TEST_CASE("the order of threads and of asynchronous work does not matter") {
-  std::vector<emulator::DeviceOptions> devices;
-  for (auto mode : {emulator::AsyncMode::Deferred, emulator::AsyncMode::Immediate}) {
-    for (uint64_t seed : {0, 1, 8812}) {
-      devices.push_back(deviceOptions(mode, seed, 2));
-    }
-  }
+  std::vector<emulator::DeviceOptions> devices = inBothModes({0, 1, 8812}, 2);
   check({200, 72, 328, true, "bf16"}, {.rows = 128, .columns = 64, .stages = 2, .groupRows = 1}, devices);
   check({72, 136, 328, false, "fp32"}, {.rows = 64, .columns = 64, .stages = 3, .groupRows = 1}, devices);
   check({150, 264, 72, true, "bf16", true}, {.rows = 128, .columns = 128, .stages = 2, .groupRows = 1}, devices);
@@ -136,12 +131,7 @@ TEST_CASE("two CTAs of a cluster load the columns of both") {
   // cluster that takes several pairs, and clusters that take one or none.
   for (uint32_t multiprocessors : {2, 5, 100}) {
     CAPTURE(multiprocessors);
-    std::vector<emulator::DeviceOptions> devices;
-    for (auto mode : {emulator::AsyncMode::Deferred, emulator::AsyncMode::Immediate}) {
-      for (uint64_t seed : {1, 977}) {
-        devices.push_back(deviceOptions(mode, seed, multiprocessors));
-      }
-    }
+    std::vector<emulator::DeviceOptions> devices = inBothModes({1, 977}, multiprocessors);
     check({300, 200, 200, true, "bf16"}, {.rows = 64, .columns = 64, .stages = 2, .groupRows = 2, .sharers = 2},
           devices);
     check({400, 264, 136, true, "fp32", true}, {.rows = 128, .columns = 192, .stages = 2, .sharers = 2}, devices);
@@ -152,12 +142,7 @@ TEST_CASE("two CTAs of a cluster load the columns of both") {
 }
 
 TEST_CASE("the CTAs of a cluster add up their parts of K") {
-  std::vector<emulator::DeviceOptions> devices;
-  for (auto mode : {emulator::AsyncMode::Deferred, emulator::AsyncMode::Immediate}) {
-    for (uint64_t seed : {0, 1, 8812}) {
-      devices.push_back(deviceOptions(mode, seed, 4));
-    }
-  }
+  std::vector<emulator::DeviceOptions> devices = inBothModes({0, 1, 8812}, 4);
   auto checkCluster = [&](const Problem &problem, PersistentTile tile, int64_t size) {
     CAPTURE(size);
     tile.stages = 3;
@@ -230,12 +215,7 @@ TEST_CASE("stores that wait are staged where the epilogue's addend comes") {
   for (int64_t columns : {64, 128, 192, 256}) {
     for (int k : {64, 200, 840}) {
       CAPTURE(columns);
-      std::vector<emulator::DeviceOptions> devices;
-      for (auto mode : {emulator::AsyncMode::Deferred, emulator::AsyncMode::Immediate}) {
-        for (uint64_t seed : {1, 60331}) {
-          devices.push_back(deviceOptions(mode, seed, 2));
-        }
-      }
+      std::vector<emulator::DeviceOptions> devices = inBothModes({1, 60331}, 2);
       check({200, int(columns) * 2 + 40, k, true, "bf16", true},
             {.rows = 128, .columns = columns, .defersStores = true, .stages = 2, .groupRows = 2}, devices);
     }

@@ -3,10 +3,9 @@
 #include "perf/peers/DeepGemm.h"
 
 #include "src/tools/timing/Gpu.h"
-#include "tests/fakes/FakeCuda.h"
+#include "tests/fakes/FoundFakeCuda.h"
 #include "tests/support/TemporaryFolder.h"
 
-#include <dlfcn.h>
 #include <doctest/doctest.h>
 #include <fstream>
 
@@ -16,15 +15,6 @@ using namespace jitk::timing;
 TEST_SUITE_BEGIN("perf/peers");
 
 namespace {
-
-/// The fake driver, which is found by its name from now on; as new.
-test::FakeCuda &fake() {
-  static void *library = dlopen(JITK_FAKE_CUDA, RTLD_NOW | RTLD_GLOBAL);
-  REQUIRE(library);
-  auto *get = reinterpret_cast<decltype(&fake_cuda)>(dlsym(library, "fake_cuda"));
-  *get() = {};
-  return *get();
-}
 
 constexpr DeepGemm::Tensors kTensors = {
     .a = 1 << 12, .b = 2 << 12, .scaleOfB = 3 << 12, .c = 4 << 12, .scaleOfA = 5 << 12};
@@ -53,7 +43,7 @@ TEST_CASE("the name of a kernel says what it is for") {
 }
 
 TEST_CASE("a product is launched on the sizes of its groups") {
-  test::FakeCuda &cuda = fake();
+  test::FakeCuda &cuda = test::foundFakeCuda();
   test::TemporaryFolder folder;
   for (const char *name :
        {"m64.n512.k256.64x32.s16.c1.cubin", "contiguous4.m64.n512.k256.64x32.s16.c2.cubin",

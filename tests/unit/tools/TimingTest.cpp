@@ -3,10 +3,9 @@
 #include "src/tools/timing/Contender.h"
 #include "src/tools/timing/CublasPeer.h"
 #include "src/tools/timing/Occupancy.h"
-#include "tests/fakes/FakeCuda.h"
+#include "tests/fakes/FoundFakeCuda.h"
 
 #include <algorithm>
-#include <dlfcn.h>
 #include <doctest/doctest.h>
 #include <stdexcept>
 
@@ -17,21 +16,12 @@ TEST_SUITE_BEGIN("tools/timing");
 
 namespace {
 
-/// The fake driver, which is found by its name from now on; as new.
-test::FakeCuda &fake() {
-  static void *library = dlopen(JITK_FAKE_CUDA, RTLD_NOW | RTLD_GLOBAL);
-  REQUIRE(library);
-  auto *get = reinterpret_cast<decltype(&fake_cuda)>(dlsym(library, "fake_cuda"));
-  *get() = {};
-  return *get();
-}
-
 Description parse(const char *text) { return *parseDescription(text); }
 
 } // namespace
 
 TEST_CASE("a contender is timed by a graph of calls, replayed once unseen after each rest") {
-  test::FakeCuda &cuda = fake();
+  test::FakeCuda &cuda = test::foundFakeCuda();
   Gpu gpu(0);
   cuda.callMicroseconds = 50;
   int recorded = 0;
@@ -66,7 +56,7 @@ TEST_CASE("a contender is timed by a graph of calls, replayed once unseen after 
 }
 
 TEST_CASE("a graph has fewer calls where they take long") {
-  test::FakeCuda &cuda = fake();
+  test::FakeCuda &cuda = test::foundFakeCuda();
   Gpu gpu(0);
   auto enqueue = [&](void *) { ++cuda.numLaunches; };
   const std::pair<double, int> times[] = {{1, 20}, {250, 20}, {1000, 6}, {6000, 1}, {1e6, 1}};
@@ -77,7 +67,7 @@ TEST_CASE("a graph has fewer calls where they take long") {
 }
 
 TEST_CASE("what the driver refuses is named") {
-  test::FakeCuda &cuda = fake();
+  test::FakeCuda &cuda = test::foundFakeCuda();
   Gpu gpu(0);
   for (const char *symbol : {"cuStreamBeginCapture", "cuStreamEndCapture", "cuGraphLaunch", "cuEventElapsedTime"}) {
     CAPTURE(symbol);
