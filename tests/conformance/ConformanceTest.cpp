@@ -142,7 +142,11 @@ void checkChoicesRun(std::string_view op) {
 void keepShard(std::vector<checked::Problem> &problems) {
   size_t index = 0;
   std::erase_if(problems, [&](const auto &) { return index++ % lane.numShards != lane.shard; });
-  problems.erase(problems.begin(), problems.begin() + std::ptrdiff_t(std::min(lane.skip, problems.size())));
+  if (lane.skip > 0) {
+    size_t left = std::min(lane.skip, problems.size());
+    std::printf("SKIPPED: the first %zu of %zu problems, as --skip says\n", left, problems.size());
+    problems.erase(problems.begin(), problems.begin() + std::ptrdiff_t(left));
+  }
 }
 
 void checkAll(std::string_view op) {
@@ -409,7 +413,12 @@ int main(int argc, char **argv) {
       lane.numShards = numShards;
     }
     if (std::strncmp(argv[i], "--skip=", 7) == 0) {
-      lane.skip = std::strtoull(argv[i] + 7, nullptr, 10);
+      char *end = nullptr;
+      lane.skip = std::strtoull(argv[i] + 7, &end, 10);
+      if (argv[i][7] < '0' || argv[i][7] > '9' || *end) {
+        std::fprintf(stderr, "jitk_conformance: --skip must be a number from 0 on: got '%s'\n", argv[i] + 7);
+        return 2;
+      }
     }
     lane.full |= std::strcmp(argv[i], "--full") == 0;
     lane.configurations |= std::strcmp(argv[i], "--configurations") == 0;
